@@ -24,7 +24,10 @@ COPY docs/games ./docs/games
 COPY bots ./bots
 COPY api ./api
 COPY workers ./workers
-RUN pip install --no-deps --no-build-isolation . \
+# docker-compose.yml passes the version from .env, because the commits are not in the image.
+ARG REFEREE_VERSION=unknown
+RUN echo "$REFEREE_VERSION" > referee/version.txt \
+    && pip install --no-deps --no-build-isolation . \
     && rm -rf build ./*.egg-info \
     && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin referee \
     && install -d -o referee -g referee -m 0700 /var/lib/referee

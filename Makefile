@@ -1,5 +1,5 @@
 # Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make hosts   make compose-test   make mutants   make lock
+#   make demo [DEMO_ARGS=--exit]   make up   make env   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make hosts   make compose-test   make mutants   make lock
 #   make test-long   make bench-peers   make gallery   make nginx   make promtool   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -29,7 +29,7 @@ PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up test test-long coverage lint types browser nginx promtool gallery bench bench-peers chaos chaos-planted hosts compose-test mutants simulate lock clean
+.PHONY: demo up env test test-long coverage lint types browser nginx promtool gallery bench bench-peers chaos chaos-planted hosts compose-test mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -37,6 +37,10 @@ demo: $(VENV)/.runtime
 
 up: $(VENV)/.runtime
 	@$(BIN)/referee up $(UP_ARGS)
+
+# Write .env for docker-compose.yml: a service for this machine alone, with random secrets.
+env:
+	@$(PYTHON) deploy/make_env.py
 
 test: lint types browser nginx promtool
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)

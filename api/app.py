@@ -19,6 +19,7 @@ from api.accounts import class_resource as classes
 from api.accounts import inbox_resource as inbox
 from api.accounts import oversight_resource as oversight
 from api.accounts import own_resource as own_account
+from api.accounts import recovery_resource as recovery
 from api.accounts import resource as accounts
 from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
@@ -45,6 +46,7 @@ from api.friendlies import rules_resource as friendly_rules
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, MonthConverter, id_schema, month_schema
+from api.invitations import resource as invitations
 from api.ladders import exchange_resource as ladder_exchanges
 from api.ladders import month_resource as ladder_months
 from api.ladders import resource as ladders
@@ -68,17 +70,17 @@ from api.tournaments import round_resource as rounds
 from api.tournaments import standings_resource as standings
 from api.tournaments import stream_resource as tournament_streams
 from api.webhooks import resource as webhooks
-from referee import __version__
 from referee.db.engine import Database
 from referee.master_keys import key_ring
 from referee.settings import Settings
+from referee.version import RELEASE
 
 REDIS_TIMEOUT_S = 1.0
-RESOURCES = (
-    *(accounts, own_account, classes, oversight, bots, owners, bot_ladders, head_to_head, faults, openings),
-    *(games, matches, voids),
-    *(friendly_rules, friendly_requests, inbox, chain),
-    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, series),
+RESOURCES = (  # in the order of the OpenAPI document: first what every client does
+    *(accounts, bots, standings, matches, own_account, recovery, classes, oversight, owners, bot_ladders, head_to_head),
+    *(faults, openings, games, voids),
+    *(friendly_rules, friendly_requests, invitations, inbox, chain),
+    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, series),
     *(tournament_streams, match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads),
     *(account_export, retention, webhooks, health),
 )
@@ -94,10 +96,14 @@ def create_app(settings: Settings) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]  # keep the order of the schema
     app.config |= {
         "API_TITLE": "Referee",
-        "API_VERSION": __version__,
+        "API_VERSION": RELEASE,
         "OPENAPI_VERSION": "3.1.0",
         "API_SPEC_OPTIONS": {
-            "info": {"description": "Matches, tournaments and ladders for bots that play cards over HTTP."},
+            "info": {
+                "description": "Matches, tournaments and ladders for bots that play cards over HTTP.",
+                "license": {"name": "MIT License", "identifier": "MIT"},
+                "contact": {"name": "The Referee authors"},
+            },
             "servers": [{"url": "/"}],
         },
         "CURSOR_KEYS": derived_keys(settings, "cursor"),
@@ -161,6 +167,7 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
     """Document errors as problem documents, and leave handling them to ``api.errors``."""
 
     ERROR_SCHEMA = ProblemSchema
+    DEFAULT_ERROR_RESPONSE_NAME = None  # generated clients would parse every response that they do not know as an error
 
     def _register_error_handlers(self) -> None:
         pass
@@ -174,7 +181,11 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
         for status in http.HTTPStatus:
             if status >= 400:
                 register(status.name, status.phrase)
-        register("DEFAULT_ERROR", "Any error, as a problem document.")
+        register("CLIENT_ERROR", "The request was refused, as a problem document.")
+        register("SERVER_ERROR", "The service failed or is not available, as a problem document.")
+
+    def _register_pagination_header(self) -> None:
+        pass  # lists have cursors
 
 
 def _install_resources(app: Flask) -> None:

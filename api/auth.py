@@ -1,32 +1,49 @@
 """Authenticate requests by the bearer token in their Authorization header; check the role and scope a view needs."""
 
 import logging
+from collections.abc import Callable
 from typing import cast
 
 from flask import current_app, g, request
+from sqlalchemy.orm import Session
 
 from api import limits, tokens
 from api.errors import Problem
 from referee.accounts import accounts
 from referee.accounts.roles import ORGANISING, Role
 from referee.accounts.scopes import Scope, grants
-from referee.accounts.tables import Account
+from referee.accounts.tables import Account, Token
 from referee.db.engine import Database
 from referee.errors import Forbidden, Unavailable
 
 log = logging.getLogger(__name__)
 
+NOT_ACCEPTED = "The token was not accepted (malformed, unknown or revoked). Send a valid one."
+NOT_KEPT = "Operators are not kept signed in. Enter your token in each tab in which you need it."
 
-def anyone() -> Account | None:
-    """Return the account of the request's token, or None without a token. Raise a 401 ``Problem`` if it is invalid."""
-    g.account = found = _authenticate()
-    return found
+
+def authorize(role: Callable[[], object], scope: Scope) -> None:
+    """Authenticate the request. Raise unless its token, if there is one, has the scope, and its account the role.
+
+    The scope is checked first, and both before anything is looked up: a token without the scope gets the same answer
+    whatever exists, and whatever its account may do.
+    """
+    g.account = _authenticate()
+    require_scope(scope)
+    role()
+
+
+# -- roles that a view may need, checked after authentication --
+
+
+def anyone() -> None:
+    """Accept all requests, also those without a token."""
 
 
 def account() -> Account:
-    """Return the account of the request. Raise a 401 ``Problem`` if the request has no token or an invalid one."""
+    """Return the account of the request. Raise a 401 ``Problem`` if the request has no token."""
     g.needs_token = True
-    found = anyone()
+    found = viewer()
     if found is None:
         raise _unauthenticated_problem(
             "This request needs a token. Send it in the header `Authorization: Bearer ref_…`."
@@ -34,19 +51,10 @@ def account() -> Account:
     return found
 
 
-def organiser() -> Account:
-    """Return the account of the request if it may organise tournaments. Raise ``Forbidden`` otherwise."""
-    found = account()
-    accounts.require_role(found, Role.ORGANISER)
-    return found
-
-
-def admin() -> Account:
-    """Return the account of the request if it is the operator's. Raise ``Forbidden`` otherwise."""
-    found = account()
-    if found.role != Role.ADMIN:
+def admin() -> None:
+    """Raise ``Forbidden`` unless the account of the request is the operator's."""
+    if account().role != Role.ADMIN:
         raise Forbidden("Only the operator may do this.")
-    return found
 
 
 def require_scope(scope: Scope) -> None:
@@ -67,6 +75,35 @@ def has_scope(scope: Scope) -> bool:
     return held is not None and grants(held, scope)
 
 
+def recovery_token_id() -> str | None:
+    """Return the id of the request's token if what it makes may recover the account, otherwise None.
+
+    The token must have the scope ``all`` and never expire: a lesser one must not become one for everything for ever.
+    """
+    authenticated = tokens.authenticate_request()
+    if authenticated is None or authenticated.token.expires_at is not None or not has_scope(Scope.ALL):
+        return None
+    return authenticated.token.id
+
+
+def confirm_token(session: Session) -> None:
+    """Raise a 401 ``Problem`` if the token of the request was revoked since it was looked up.
+
+    Lock the account, so that a recovery at the same time cannot miss what this transaction makes: a stolen token must
+    not get a new one while all tokens are revoked.
+    """
+    authenticated = cast(tokens.Authenticated, tokens.authenticate_request())
+    accounts.lock_present(session, authenticated.account.id)
+    if accounts.is_revoked(session, authenticated.token.id):
+        raise _unauthenticated_problem(NOT_ACCEPTED, error="invalid_token")
+
+
+def refuse_suspended(account: Account) -> None:
+    """Raise a 403 ``Problem`` with the reason if the account is suspended."""
+    if account.suspended_at is not None:
+        raise Problem(403, "suspended", f"Your account is suspended: {account.suspension_reason}")
+
+
 def token_scopes() -> list[str] | None:
     """Return the scopes of the request's token, or None if the request has no token."""
     authenticated = tokens.authenticate_request()
@@ -76,6 +113,11 @@ def token_scopes() -> list[str] | None:
 def current_account() -> Account:
     """Return the account of the request. Call this only in views that require an account."""
     return cast(Account, g.account)
+
+
+def current_token() -> Token:
+    """Return the token of the request. Call this only in views that require an account."""
+    return cast(tokens.Authenticated, tokens.authenticate_request()).token
 
 
 def viewer() -> Account | None:
@@ -112,10 +154,11 @@ def _authenticate() -> Account | None:
                 error="invalid_token",
             )
         limits.count_use(limits.GUESSES, "guesses")
-        raise _unauthenticated_problem("The token was not accepted (malformed, unknown or revoked). Send a valid one.")
-    if authenticated.account.suspended_at is not None:
-        raise Problem(403, "suspended", f"Your account is suspended: {authenticated.account.suspension_reason}")
+        raise _unauthenticated_problem(NOT_ACCEPTED)
+    refuse_suspended(authenticated.account)
     token = authenticated.token
+    if token.parent_id is not None and authenticated.account.role == Role.ADMIN:
+        raise _unauthenticated_problem(NOT_KEPT, error="invalid_token")
     if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_PRECISION:
         _record_use(token.id)
     return authenticated.account

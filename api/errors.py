@@ -21,6 +21,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NotFound: (404, "not_found"),
     domain.NoSuchGame: (404, "not_found"),
     domain.Forbidden: (403, "forbidden"),
+    domain.RecoveryRefused: (403, "recovery_refused"),
     domain.NameTaken: (409, "name_taken"),
     domain.QuotaExceeded: (409, "quota_exceeded"),
     domain.NoCertificate: (409, "no_certificate"),
@@ -111,6 +112,11 @@ class Problem(Exception):
         response = Response(json.dumps(document), self.status, mimetype=MEDIA_TYPE)
         response.headers.update(self.headers)
         return response
+
+
+def describe(description: str) -> dict[str, Any]:
+    """Return the OpenAPI response for a status with which only problems are sent."""
+    return {"description": description, "content": {MEDIA_TYPE: {"schema": "Problem"}}}
 
 
 def invalid(errors: Iterable[FieldError]) -> Problem:

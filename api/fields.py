@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from flask import current_app
 from marshmallow import RAISE, Schema, ValidationError, fields, missing, validate
 
-from api.messages import SCHEMA_MESSAGES, Length, replace_defaults
+from api.messages import SCHEMA_MESSAGES, Length, explain_unknown, list_paths, replace_defaults
 from referee.botclient import address_guard
 from referee.db.names import MAX_LENGTH, MAX_TITLE_LENGTH, MIN_LENGTH, SIGNS, TITLE_SIGNS, validate_name, validate_title
 from referee.errors import BadOption, UrlRefused
@@ -53,6 +53,12 @@ class Strict(Schema):
 
     class Meta:
         unknown = RAISE
+
+    def handle_error(self, error: ValidationError, data: Any, **_: Any) -> None:
+        """Name the accepted fields in the message about an unknown one. Nested bodies have done so for their own."""
+        for name, messages in error.messages_dict.items():
+            if messages == [SCHEMA_MESSAGES["unknown"]]:
+                messages[:] = [explain_unknown(name, list(list_paths(self.load_fields)))]
 
 
 class View(Strict):

@@ -6,7 +6,8 @@ import socket
 import struct
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from gunicorn import util  # type: ignore[import-untyped]  # ships no types
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 LINGERING_SHARE: Final = 4  # at most one thread in four waits for clients to close their connections
 ACCEPT_PAUSE_S: Final = 0.1  # while no file descriptor is left
+NOTIFY_S: Final = 0.5  # much less than the timeout of gunicorn
 RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: close immediately and discard unsent data
 
 
@@ -38,8 +40,9 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
         super().init_process()
 
     def load_wsgi(self) -> None:
-        """Load the application and watch its waits for clients."""
-        super().load_wsgi()
+        """Load the application, however long that takes, and watch its waits for clients."""
+        with _repeat(self.notify):  # otherwise gunicorn would kill and restart a worker that loads slowly
+            super().load_wsgi()
         settings = self.wsgi.config["SETTINGS"]
         self._timeout_s = settings.connection_timeout_s
         self._slow_clients = SlowClients(self.cfg.threads, settings.request_timeout_s)
@@ -93,6 +96,24 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
             util.close_graceful(sock)
         finally:
             self._may_linger.release()
+
+
+@contextmanager
+def _repeat(step: Callable[[], None]) -> Iterator[None]:
+    """Call ``step`` every ``NOTIFY_S`` in a thread while the block runs."""
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(NOTIFY_S):
+            step()
+
+    thread = threading.Thread(target=run, name="loading", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def set_timeout(sock: socket.socket, timeout_s: int) -> None:

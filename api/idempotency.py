@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from api import auth
 from api.errors import Problem
+from referee.accounts.scopes import Scope
 from referee.db import idempotency as store
 from referee.db import sealing
 from referee.master_keys import key_ring
@@ -44,10 +45,12 @@ def read_key(request: Request) -> str | None:
 def answer_once(session: Session, key: str, body: bytes, carry_out: Callable[[], Response]) -> Response:
     """Return the response of ``carry_out``, or the stored one if this key was used before.
 
-    Raise ``IdempotencyMismatch`` if the key was used for a different request.
+    Raise ``IdempotencyMismatch`` if the key was used for a different request, or with a token of other scopes: the
+    response to one for everything may have a secret that a token for playing must not get.
     """
     account_id = auth.current_account().id
-    content = f"{request.method} {request.full_path}\n".encode() + body
+    scopes = "" if auth.has_scope(Scope.ALL) else f"{auth.token_scopes()} "
+    content = f"{scopes}{request.method} {request.full_path}\n".encode() + body
     before = store.begin(session, account_id, key, hashlib.sha256(content).hexdigest())
     if before is not None:
         return _unpack_response(before.status, _unseal(before.body, account_id, key))

@@ -12,12 +12,16 @@ from redis import RedisError
 from api import tokens
 from api.errors import Problem
 from referee.db.engine import is_writing
+from referee.db.names import name_key
 from referee.settings import Settings
 
 PER_CALLER = "1200 per minute"  # with a valid token; otherwise the setting counts
 NEW_ACCOUNTS = parse("60 per hour")  # per address
 OUTGOING_CALLS = parse("20 per minute")  # per account: calls to an address that the account chose
 GUESSES = parse("30 per minute")  # refused tokens per address; does not limit valid tokens from the same address
+RECOVERIES = parse("10 per hour")  # per address: attempts to recover an account
+# Attempts from all addresses together. More than an address has, so that one address alone keeps no owner out.
+RECOVERIES_OF_ACCOUNT = parse("60 per hour")
 JOIN_CODES = parse("30 per minute")  # per account: codes with which it enters bots
 
 # The strategy is part of the prefix: counters of two strategies must never share a key.
@@ -90,6 +94,12 @@ def count_outgoing_call() -> None:
 def count_new_account() -> None:
     """Count a new account for the caller's address. Raise a 429 above the limit."""
     count_use(NEW_ACCOUNTS, "new accounts")
+
+
+def count_recovery(account_name: str) -> None:
+    """Count an attempt to recover this account, which need not exist. Raise a 429 above a limit."""
+    count_use(RECOVERIES, "recoveries")
+    count_use(RECOVERIES_OF_ACCOUNT, "recoveries of one account", name_key(account_name))
 
 
 def count_join_code() -> None:

@@ -3,6 +3,7 @@
 ``api.fields`` applies them before any schema is defined.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from marshmallow import fields, validate
@@ -10,7 +11,7 @@ from marshmallow import fields, validate
 NOT_AN_OBJECT: Final = 'Must be a JSON object, such as {"name": "value"}.'
 SCHEMA_MESSAGES: Final = {
     "type": NOT_AN_OBJECT,
-    "unknown": "There is no such field. Check its spelling, or leave it out.",
+    "unknown": "There is no such field.",  # ``explain_unknown`` adds the accepted ones
 }
 _AS_PATTERN: Final = NOT_AN_OBJECT.replace("{", "{{").replace("}", "}}")
 
@@ -45,6 +46,25 @@ class Length(validate.Length):
             wanted = f"{self.min:,} to {self.max:,}" if self.min is not None else f"at most {self.max:,}"
             most = self.max
         return f"Must have {wanted} {unit}{'' if most == 1 else 's'}, not {len(value):,}."
+
+
+def list_paths(accepted: Mapping[str, fields.Field[Any]]) -> Iterator[str]:
+    """Yield the names of the fields that a request may have. Those in nested objects are paths: ``time.budget_ms``."""
+    for attribute, field in accepted.items():
+        name = field.data_key or attribute
+        if isinstance(field, fields.Nested) and not field.many:
+            yield from (f"{name}.{inner}" for inner in list_paths(field.schema.load_fields))
+        else:
+            yield name
+
+
+def explain_unknown(name: str, paths: Sequence[str]) -> str:
+    """Return the message about a field that is not among ``paths``: where it belongs, and what is accepted."""
+    place = next((path for path in paths if "." in path and (path == name or path.endswith(f".{name}"))), None)
+    parts = place.split(".") if place else []
+    nested = "".join(f'{{"{part}": ' for part in parts) + "…" + "}" * len(parts)
+    message = f"There is no such field here; write it as {nested}." if place else SCHEMA_MESSAGES["unknown"]
+    return f"{message} Accepted: {', '.join(paths) or 'no field'}."
 
 
 def replace_defaults() -> None:

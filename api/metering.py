@@ -50,4 +50,6 @@ def close(app: Flask) -> None:
 
 def _kind(path: str) -> str:
     first = path.split("/", 2)[1] if path.startswith("/") else ""
-    return {"api": "api", "static": "static", "healthz": "health", "readyz": "health"}.get(first, "page")
+    return {"api": "api", "static": "static", "healthz": "health", "playz": "health", "readyz": "health"}.get(
+        first, "page"
+    )

@@ -10,6 +10,8 @@ import yaml
 from api.app import create_app
 from referee.settings import Settings
 
+ORDER = ("openapi", "info", "servers", "tags", "paths", "components")
+
 
 def document() -> dict[str, Any]:
     """Return the OpenAPI document, without using a database, Redis or the environment."""
@@ -37,7 +39,9 @@ def _settings(folder: Path) -> Settings:
 
 
 def as_yaml() -> str:
-    return yaml.safe_dump(document(), sort_keys=True, allow_unicode=True, width=110)
+    described = document()
+    ordered = {name: described[name] for name in ORDER}
+    return yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True, width=110)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from referee.runtime.log_context import begin_work
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
 LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # for files whose content others wrote
-MACHINES = ("/api/", "/static/", "/healthz", "/readyz")  # paths that are never answered with a page
+MACHINES = ("/api/", "/static/", "/healthz", "/playz", "/readyz")  # paths that are never answered with a page
 DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"

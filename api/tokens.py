@@ -31,7 +31,7 @@ def bearer_token() -> str | None:
     """Return the bearer token in the Authorization header, or None if there is no well-formed one."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     text = text.strip()
-    return text if scheme.lower() == "bearer" and accounts.is_token_text(text) else None
+    return text if scheme.lower() == "bearer" and accounts.is_secret_text(text, accounts.TOKEN_PREFIX) else None
 
 
 def authenticate_request() -> Authenticated | None:

@@ -2,8 +2,8 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, Literal, NoReturn, TypeVar, cast
+from functools import partial, wraps
+from typing import Any, Final, Literal, NoReturn, TypeVar, cast
 
 import marshmallow
 from flask import Flask, Request, Response, current_app, g, request
@@ -28,6 +28,8 @@ Role = Callable[[], object]  # a function of ``api.auth`` that raises unless the
 Shared = TypeVar("Shared")
 Transaction = Literal["read", "write", "idempotent"]
 
+ERRORS: Final = {"4XX": "CLIENT_ERROR", "5XX": "SERVER_ERROR"}  # the responses of every operation, by their names
+OCTETS: Final = "application/octet-stream"
 _MAKING = threading.RLock()
 
 
@@ -101,7 +103,8 @@ def _join_path(path: str, name: object) -> str:
 class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
     """Register endpoints, each with its role, scope, request, response and transaction.
 
-    Views that read need the scope ``read``, which every token has. All others name their scope.
+    Views that read need the scope ``read``, which every token has, unless they name another; those for operators alone
+    need ``all``. All others name their scope.
     """
 
     ARGUMENTS_PARSER = Parser()
@@ -115,7 +118,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         Such a view gets the query with a decoded cursor, and passes it to the function that reads the list.
         """
         items: type[Schema] | None = options.pop("items", None)
-        options = {"transaction": "read", "scope": Scope.READ} | options
+        options = {"transaction": "read", "scope": Scope.ALL if role is auth.admin else Scope.READ} | options
         if items is None:
             return self._endpoint("GET", rule, role, response, **options)
         query: type[Schema] = options.pop("query", PageQuery)
@@ -162,15 +165,16 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         ``role`` authenticates the caller, whose token, if there is one, needs the ``scope``. ``body`` (which may be
         missing if it is an ``OptionalBody``) or ``query`` is parsed and passed to the view as its first argument.
         ``limit`` raises a 429 above the rate limit; it is called if ``limit_when`` accepts the body. A ``secret``
-        response is never cached. ``wakes_runner`` wakes a runner after the commit; without it the runner would find the
-        new work later, when it polls. ``documents`` are added to the description of the operation.
+        response is never cached, and given only to a token that is still valid when the transaction has begun.
+        ``wakes_runner`` wakes a runner after the commit; without it the runner would find the new work later, when it
+        polls. ``documents`` are added to the description of the operation.
 
         The body is validated and the rate limit counted before the transaction begins, and a runner is woken after it
         ends, so that no transaction stays open while the network is used.
         """
 
         def register(view: View) -> View:
-            wrapped = view
+            wrapped = _confirm_first(view) if secret and transaction is not None and role is not auth.anyone else view
             if response is not None or status == 204:
                 wrapped = self._respond(wrapped, response, status, secret=secret)
             match transaction:
@@ -187,9 +191,9 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
                 wrapped = _declare_query(query)(self.arguments(query, location="query")(wrapped))
             if wakes_runner:
                 wrapped = _wake_afterwards(wrapped)
-            if role is not None:
-                wrapped = self._require(wrapped, role, scope)
-            documented = self.doc(operationId=f"{self.name}.{view.__name__}", **documents or {})(wrapped)
+            wrapped = self.doc(security=[])(wrapped) if role is None else self._require(wrapped, role, scope)
+            described = self.doc(operationId=f"{self.name}.{view.__name__}", responses=ERRORS)(wrapped)
+            documented = self.doc(**documents or {})(described)
             return cast(View, self.route(rule, methods=[method])(documented))
 
         return register
@@ -199,8 +203,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
         @wraps(view)
         def checked_view(*args: Any, **kwargs: Any) -> Any:
-            role()
-            auth.require_scope(scope)
+            auth.authorize(role, scope)
             queries.check(view)  # after authentication, whose errors take precedence
             return view(*args, **kwargs)
 
@@ -228,10 +231,30 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
     def file_response(
         self, media_type: str, description: str, schema: dict[str, Any] | type[Schema] | None = None
     ) -> Decorator:
-        """Declare that the view returns a ``Response``: a file, or a stream whose messages have this schema."""
-        binary = {} if media_type.startswith("text/") else {"format": "binary"}
-        schema = schema or {"type": "string", **binary}
-        return cast(Decorator, self.response(200, schema, content_type=media_type, description=description))
+        """Declare that the view returns a ``Response``: a file, or a text or JSON with this schema.
+
+        A binary file is also declared as octets, the only binary type that some generators of clients know. A client
+        that accepts octets, but not the type of the file, gets it as octets.
+        """
+        declare = partial(self.response, 200, description=description)
+        if schema is not None or media_type.startswith("text/"):
+            return cast(Decorator, declare(schema or {"type": "string"}, content_type=media_type))
+        binary = {"type": "string", "format": "binary"}
+        as_octets = declare(binary, content_type=OCTETS)
+        as_file = declare(binary, content_type=media_type)
+        return lambda view: as_file(as_octets(_accept_octets(view, media_type)))
+
+
+def _accept_octets(view: View, media_type: str) -> View:
+    @wraps(view)
+    def send(*args: Any, **kwargs: Any) -> Response:
+        response = cast(Response, view(*args, **kwargs))
+        response.vary.add("Accept")
+        if request.accept_mimetypes.best_match([media_type, OCTETS]) == OCTETS:
+            response.content_type = OCTETS
+        return response
+
+    return send
 
 
 def run_in_transaction(view: View, kind: Literal["read", "write"]) -> View:
@@ -275,6 +298,15 @@ def _wrap_page(view: View) -> View:
         return envelope(view({**query, "cursor": read_cursor(query)}, **path), query)
 
     return list_page
+
+
+def _confirm_first(view: View) -> View:
+    @wraps(view)
+    def confirm_and_run(*args: Any, **kwargs: Any) -> Any:
+        auth.confirm_token(current_session())
+        return view(*args, **kwargs)
+
+    return confirm_and_run
 
 
 def _count_first(view: View, limit: Callable[[], None], when: Callable[[Any], bool]) -> View:

@@ -1,4 +1,4 @@
-"""Measure how the cost of operations on a ladder grows from 100 to 100,000 bots.
+"""Measure how the cost of operations on a ladder grows from 100 to 100,000 bots, and what a download of its file costs.
 
 Print milliseconds per operation, and the ratio to the smallest ladder. Use SQLite, unless ``--database`` names an
 empty PostgreSQL database.
@@ -12,14 +12,15 @@ from typing import Any, Final
 from sqlalchemy import select, text
 
 from bench.measure import Benchmark, Json, Seconds, median_timing, run, significant, time_of
-from bench.world import World, add_match, new_world
+from bench.world import World, add_match, add_played, large_cache, new_world, pair_up
 from referee import schema
-from referee.ladders import ledger, ranks, ratings
+from referee.ladders import ledger, ledger_csv, ranks, ratings
 from referee.ladders.ledger import RatedResult
 from referee.ladders.rating_replay import RatedSeats
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 SEATS: Final = 4
+FILE_ENTRIES: Final = 200_000
 
 
 def measure(benchmark: Benchmark) -> Json:
@@ -27,7 +28,8 @@ def measure(benchmark: Benchmark) -> Json:
     with new_world(**changes) as world:
         benchmark.note("filling the database")
         ladders = [BenchmarkLadder(world, size) for size in ((20, 40) if benchmark.quick else SIZES)]
-        return {name: measure_operation(benchmark, name, ladders) for name in BenchmarkLadder.OPERATIONS}
+        operations = {name: measure_operation(benchmark, name, ladders) for name in BenchmarkLadder.OPERATIONS}
+        return operations | {"results.csv": measure_file(benchmark, world)}
 
 
 def measure_operation(benchmark: Benchmark, name: str, ladders: list["BenchmarkLadder"]) -> Json:
@@ -48,6 +50,29 @@ def measure_operation(benchmark: Benchmark, name: str, ladders: list["BenchmarkL
         }
         for ladder, cost in zip(ladders, medians, strict=True)
     }
+
+
+def measure_file(benchmark: Benchmark, world: World) -> Json:
+    """Measure the ledger file of a ladder without stored parts, the time to store them, and the file with them."""
+    entries, bots = benchmark.size(FILE_ENTRIES, 600), world.add_bots(100)
+    benchmark.note(f"a file of {entries:,} entries")
+    ladder_id = world.add_ladder(bots, 2, {"file": True})
+    with world.database.write() as session, large_cache(session):
+        first = 1_000_000  # after the entries of the other ladders
+        add_played(session, ladder_id, pair_up(bots, entries), seq=first)
+    size = 0
+
+    def write_file() -> None:
+        nonlocal size
+        size = sum(map(len, ledger_csv.ledger_csv(world.database, ladder_id, first + entries)))
+
+    def store_parts() -> None:
+        while ledger_csv.store_next_part(world.database, ladder_id):
+            pass
+
+    spent = {"computed": time_of(write_file), "parts stored": time_of(store_parts), "read": time_of(write_file)}
+    figures = {f"{name}, CPU ms": significant(1000 * seconds.cpu) for name, seconds in spent.items()}
+    return {"entries": entries, "MB": significant(size / 1e6), **figures}
 
 
 class BenchmarkLadder:

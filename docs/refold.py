@@ -73,7 +73,7 @@ class Ladder:
         own.add(row["bot"])
         settled = games - widened + (20 if widened else 0)
         changed = row["version"] and version and row["version"] != version
-        if changed and settled > 20 and (not widened or games - widened >= 100):
+        if row["rating_rules"] == "2" and changed and settled > 20 and (not widened or games - widened >= 100):
             widened = games
         return value, games, balance, widened, row["version"] or version, last
 
@@ -120,6 +120,9 @@ def check(lines):
 
 if __name__ == "__main__":
     failed = 0
+    if sys.argv[1:] in ([], ["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit(not sys.argv[1:])
     for name in sys.argv[1:]:
         with open(name, newline="", encoding="utf-8") as file:
             found = list(check(file))

@@ -67,6 +67,13 @@ class DamagedChain(RefereeError):
         self.reason = reason
 
 
+# -- accounts --
+
+
+class RecoveryRefused(RefereeError):
+    """Signal that nothing proved that somebody may recover an account. The text never says what was wrong."""
+
+
 # -- bots --
 
 

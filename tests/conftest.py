@@ -50,9 +50,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Lanes:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count loudly the tests that were skipped because a part is missing on this machine."""
+    """Count loudly the tests that were skipped, each because a part is missing on this machine."""
     reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
-    missing = Counter(reason for reason in reasons if "NOT RUN" in reason)
+    missing = Counter(reason.removeprefix("Skipped: ") for reason in reasons)
     if missing:
         terminalreporter.section("NOT RUN", red=True, bold=True)
         for reason, count in missing.most_common():

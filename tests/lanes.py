@@ -13,7 +13,6 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 WAITING = "tests/end_to_end/"
 TOGETHER = (
     "tests/browser/",  # one Chromium, one service, one record for all of them
-    "tests/upgrade/",  # one upgraded database of each kind, in which everything was finished
 )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from referee.cli import main
 from tests.cli.running import PATIENCE_S, service, surroundings
+from tests.machine import require
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -37,8 +38,9 @@ def run(line: str, folder: Path, **environment: str) -> str:
     """Runs a line as the page has it, with this environment's commands first on PATH."""
     bin = Path(sys.executable).parent
     path = f"{bin}:{surroundings()['PATH']}"
+    bash = require("bash", "the commands of the README")
     done = subprocess.run(
-        ["bash", "-ec", line], cwd=folder, env=surroundings(PATH=path, **environment), capture_output=True, text=True,
+        [bash, "-ec", line], cwd=folder, env=surroundings(PATH=path, **environment), capture_output=True, text=True,
         timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"

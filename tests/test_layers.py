@@ -15,6 +15,7 @@ CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standing
 BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
     *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
+    *("referee.csv_table", "referee.version"),
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
@@ -36,7 +37,7 @@ LIBRARY = (
 PURE = (*RULES, *CORE)
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
-    "referee": ("referee.local.function_matches",),  # `referee.play`, imported when it is first used
+    "referee": ("referee.local.function_matches", "referee.version"),  # imported when they are first used
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
@@ -45,6 +46,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.private_ranges": (),
     "referee.project_files": (),
     "referee.retention_limits": (),
+    "referee.version": (),
     "referee.settings": (
         *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
     ),
@@ -79,10 +81,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.cli": REFEREE,
     "referee.__main__": ("referee.cli",),
     "workers": (*REFEREE, "workers"),
-    "api": (*REFEREE, "api", "workers.queues", "workers.reports"),
+    "api": (*REFEREE, "api", "workers.queue_watch", "workers.queues", "workers.reports"),
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
-    "referee.accounts": {"accounts", "co_organisers", "reserved_names", "roles", "tables"},
+    "referee.accounts": {"accounts", "co_organisers", "entry_consent", "reserved_names", "roles", "tables"},
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
     "referee.webhooks": {"inbox", "outbox", "states", "tables"},
     "referee.matches": {

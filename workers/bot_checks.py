@@ -162,7 +162,7 @@ class _Progress:
 
     at: tuple[int, int, str] = (0, 0, "")
 
-    def tell(self, asked: int, planned: int, what: str) -> None:
+    def tell(self, asked: int, planned: int, what: str, _median_ms: float | None) -> None:
         self.at = asked, max(asked, planned), what
 
 

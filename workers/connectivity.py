@@ -73,6 +73,11 @@ class Connectivity:
         """Return whether an outage is in progress."""
         return self._down_since is not None
 
+    @property
+    def is_troubled(self) -> bool:
+        """Return whether matches wait for the end of an outage, or did a moment ago."""
+        return self.is_down or self._seconds() - self._troubled_at < WINDOW_S
+
     def record_call(self, owner_id: str) -> None:
         """Record that a bot of this owner is being called."""
         self._called[owner_id] = self._seconds()

@@ -1,15 +1,26 @@
 """Define the RQ jobs that run in a work-horse."""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from referee.db import prepared
+from rq import get_current_job
+
+from referee.db import prepared, revisions
 from referee.db.engine import Database
 from referee.errors import Unavailable
 from referee.matches import claims
+from referee.metrics import shared
+from referee.runtime import worker_pause
 from referee.settings import Settings
 from workers import claim_file, runner
 from workers.clock_watch import ClockWatch
+from workers.open_matches import OpenMatchesReporter
+from workers.runner_counters import RunnerCounters
+
+log = logging.getLogger(__name__)
 
 _shortage_reports: list[Callable[[str], None]] = []
 _preloaded: list[tuple[Database, ClockWatch]] = []  # filled before work-horses are forked
@@ -42,29 +53,66 @@ def report_shortages(report: Callable[[str], None]) -> None:
     _shortage_reports.append(report)
 
 
-def run_due() -> None:
-    """Run all work that is due: matches, handshakes, checks and deliveries."""
-    _run(None)
+def run_due() -> dict[str, Any]:
+    """Run all work that is due: matches, handshakes, checks and deliveries. Return what was done, for RQ."""
+    return _run(None)
 
 
-def run_alone(match_id: str) -> None:
+def run_alone(match_id: str) -> dict[str, Any]:
     """Play only this match, which other runners lost, so that a crash affects no other match."""
-    _run(match_id)
+    return _run(match_id)
 
 
-def _run(match_id: str | None) -> None:
+def _run(match_id: str | None) -> dict[str, Any]:
     settings = Settings.load()
     database, clock = _preloaded[-1] if _preloaded else (Database.from_settings(settings), None)
     try:
-        asyncio.run(
-            runner.run(
-                settings,
-                database,
-                claim_file.record_claims,
-                match_id=match_id,
-                clock=clock,
-                report_shortage=_shortage_reports[-1] if _shortage_reports else None,
+        if (reason := _find_obstacle(database)) is not None:
+            log.warning("runner_not_started", extra={"reason": reason})
+            return RunnerCounters(ended=reason).to_json()
+        with _reported_matches(settings) as open_matches:
+            counters = asyncio.run(
+                runner.run(
+                    settings,
+                    database,
+                    claim_file.record_claims,
+                    match_id=match_id,
+                    clock=clock,
+                    open_matches=open_matches,
+                    report_shortage=_shortage_reports[-1] if _shortage_reports else None,
+                )
             )
-        )
+        return counters.to_json()
     finally:
         database.dispose()
+
+
+def _find_obstacle(database: Database) -> str | None:
+    """Return why this runner must not play: the schema is being upgraded, or is no longer that of this program."""
+    job = get_current_job()
+    if job is not None and worker_pause.is_paused(job.connection):
+        return "the schema is being upgraded"
+    try:
+        revisions.check(database)
+    except revisions.WrongSchema as error:
+        return str(error)
+    except Unavailable:
+        pass  # the runner waits for the database
+    return None
+
+
+@contextmanager
+def _reported_matches(settings: Settings) -> Iterator[set[str]]:
+    """Yield a set for the ids of the matches in progress, which are shown in the current RQ job."""
+    open_matches: set[str] = set()
+    job = get_current_job()
+    if job is None or settings.redis_url is None:
+        yield open_matches
+        return
+    with shared.connect(settings.redis_url) as redis:
+        reporter = OpenMatchesReporter(job, redis, open_matches)
+        reporter.start()
+        try:
+            yield open_matches
+        finally:
+            reporter.stop()

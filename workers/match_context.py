@@ -1,12 +1,13 @@
 """Hold what playing one claimed match needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, CallTarget
 from referee.errors import RefereeError
+from referee.match.canonical import Json
 from referee.matches.claims import Claim
 from referee.metrics.process_metrics import ProcessMetrics
 from referee.protocol.signing import bot_secrets
@@ -39,8 +40,11 @@ class MatchContext:
     forced_move_waits: ForcedMoveWaits
     response_times: ResponseTimes
     metrics: ProcessMetrics
+    count_decisions: Callable[[int], None]
     now_s: Callable[[], float]  # the clock of leases, which includes time in suspension
+    unfinished: set[Hashable]  # what should end before the runner does; all its matches share it
     callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
+    interrupted: Json = field(default_factory=dict)  # the questions that were cancelled, as ``StoredMatch`` has them
 
     def caller(self, player: RunnerSeat) -> BotCaller:
         """Return the caller of a seat. All questions and notices to the seat share its connection."""

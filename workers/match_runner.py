@@ -84,6 +84,7 @@ class _MatchSession:
         self._cut_off: set[int] = set()  # seats that were asked again although they may have read the question
         self._last_update: MatchUpdate | None = None  # rows that are stored with the result
         self._house_answers = 0  # not counted yet
+        self._decisions = 0  # in this claim; not counted yet
         self._forced_waits = self._create_waits()
 
     async def play(self) -> None:
@@ -93,6 +94,7 @@ class _MatchSession:
         try:
             await drive(self.match, self._ask, self._record)
         finally:
+            self._context.count_decisions(self._decisions)
             if self._house_answers:
                 self._context.metrics.count(catalog.DECISIONS, "house", by=self._house_answers)
 
@@ -134,6 +136,40 @@ class _MatchSession:
             raise BadLog(len(replayed.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
+        """Return the seat's answer.
+
+        If a hand-over interrupted the question, the seat has its whole time again, and only the longer of the two times
+        is charged: so the hand-over costs it nothing, and a bot that hopes for one gains at most as much as it pays.
+        Such a question should not be interrupted again, or a bot that thinks for long would never end.
+        """
+        before_ms, question = self._interrupted_ms(request.n).get(str(request.seat)), (self._loaded.id, request.seat)
+        if before_ms is None:
+            return await self._ask_interruptibly(request)
+        self._context.unfinished.add(question)
+        try:
+            answer = await self._ask_interruptibly(request)
+        finally:
+            self._context.unfinished.discard(question)
+        return answer._replace(ms=max(answer.ms, min(before_ms, request.deadline_ms)))
+
+    def _interrupted_ms(self, n: int) -> dict[str, int]:
+        """Return the time that seats used for the questions of this decision point before a hand-over, by seat."""
+        known = self._context.interrupted or self._loaded.interrupted or {}
+        return known["ms"] if known.get("n") == n else {}
+
+    async def _ask_interruptibly(self, request: Request) -> Answer:
+        """Return the seat's answer. If it is cancelled, note how long the seat has thought."""
+        seat = self.seats[request.seat]
+        try:
+            return await self._ask_until_charged(request)
+        except asyncio.CancelledError:
+            if isinstance(seat, BotSeat) and seat.caller.cancelled_ms is not None:
+                known, key = self._interrupted_ms(request.n), str(request.seat)
+                longest_ms = max(seat.caller.cancelled_ms, known.get(key, 0))
+                self._context.interrupted.update(n=request.n, ms={**known, key: longest_ms})
+            raise
+
+    async def _ask_until_charged(self, request: Request) -> Answer:
         """Return the seat's answer. If the fault is ours, wait and repeat the question without charging the bot.
 
         A bot that may have read the question is asked again only once per match if the network failed: otherwise, bots
@@ -231,6 +267,7 @@ class _MatchSession:
 
         If they have forced moves, wait as long as the seats would have taken to answer.
         """
+        self._decisions += 1
         evidence = self._fault_reports(answer.seat, rows)
         self._keep_error(answer.seat, rows)
         if not rows:

@@ -9,11 +9,12 @@ from referee.accounts import accounts
 from referee.bots import bots
 from referee.bots.states import BotState
 from referee.errors import Conflict
-from referee.figures import count, decimal, month_name, ordinal
+from referee.figures import count, decimal, month_name, ordinal, plus_minus
 from referee.games import game_title
 from referee.labels import state_label
 from referee.ladders import leaderboard, months, ranks, ratings
-from referee.ladders.rating_errors import load_errors
+from referee.ladders.ranks import LadderRank
+from referee.ladders.rating_errors import StrengthEstimate, load_estimates
 from referee.matches import logs, matches, results
 from referee.matches.states import ENDED, PLAYED, MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
@@ -123,7 +124,7 @@ def _load_ranks(session: Session, bot_id: str) -> Sequence[Row]:
             Player(name=ladder.name),
             f"{ordinal(rank.rank)} of {count(rank.total)}",
             decimal(rank.value / MICRO, 1),
-            _describe_error(rank.error),
+            _describe_strength(rank),
             is_first=rank.rank == 1,
         )
         for ladder, rank in held[:RANKS]
@@ -188,7 +189,7 @@ def _describe_points(row: RankedEntrant, seats: int) -> tuple[str, str]:
 def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
     ladder = ratings.get_ladder(session, ladder_id)
     (summary,) = leaderboard.load_summaries(session, [ladder], top=TOP)
-    errors = load_errors(session, ladder_id, [row.bot_id for row in summary.top])
+    estimates = load_estimates(session, ladder_id, [row.bot_id for row in summary.top])
     table = f"{game_title(ladder.game)}, {ladder.seats} seats"
     counted = f"{count(summary.bots)} bot{'' if summary.bots == 1 else 's'}"
     played = f"{count(summary.matches)} match{'' if summary.matches == 1 else 'es'}"
@@ -202,7 +203,7 @@ def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
                 Player(row.bot_id, row.name),
                 ordinal(row.rank),
                 decimal(row.value / MICRO, 1),
-                _describe_error(errors.get(row.bot_id)),
+                _describe_strength(estimates[row.bot_id]),
                 is_first=row.rank == 1,
             )
             for row in summary.top
@@ -211,5 +212,7 @@ def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
     )
 
 
-def _describe_error(error: float | None) -> str:
-    return "" if error is None else f"± {decimal(error, 0)}"
+def _describe_strength(row: LadderRank | StrengthEstimate) -> str:
+    if row.strength is None or row.strength_error is None:
+        return ""
+    return f"strength {plus_minus(row.strength, row.strength_error)}"

@@ -1,6 +1,7 @@
 """Draw pictures of pages, in a thread of the scheduler that draws a limited number per minute.
 
-Pictures are drawn after they were requested, and again when what they show has changed. Nothing is drawn in requests.
+Pictures are drawn when a match has ended, a tournament has finished or a bot is rated, or after they were requested,
+and again when what they show has changed. Nothing is drawn in requests.
 """
 
 import logging
@@ -9,18 +10,22 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
+from sqlalchemy.orm import Session
+
 from referee.db.engine import Database, current_time
 from referee.errors import NotFound, Unavailable
 from referee.pictures import store
 from referee.pictures.contents import PictureContent
 from referee.pictures.drawing import draw_png
 from referee.pictures.store import WantedPicture
+from workers.early_pictures import find_early
 from workers.picture_contents import load_content
 
 log = logging.getLogger(__name__)
 
 LOOK_S: Final = 1.0  # between two looks for requests
 MAX_PER_MINUTE: Final = 60  # checks by all schedulers, of which each draws at most one picture
+MAX_EARLY_PER_MINUTE: Final = 30  # a picture that nobody has requested is not checked beyond this
 REST_FACTOR: Final = 9  # rest after each check, in multiples of its duration: a tenth of a processor at most
 
 
@@ -41,11 +46,8 @@ class PictureDrawer:
         """Check at most one picture. Return how long to wait before the next step, in seconds."""
         began = self._seconds()
         with self._database.read() as session:
-            wanted = store.find_next(session)
+            wanted = self._choose(session)
             if wanted is None:
-                return LOOK_S
-            a_minute_ago = current_time(session) - timedelta(minutes=1)
-            if store.count_checks_since(session, a_minute_ago) >= MAX_PER_MINUTE:
                 return LOOK_S
         with self._database.write(durable=False) as session:
             store.begin_check(session, wanted)
@@ -56,6 +58,12 @@ class PictureDrawer:
         except Exception:  # affects no other picture
             log.exception("picture_not_drawn", extra={"kind": wanted.kind, "subject": wanted.subject_id})
         return REST_FACTOR * (self._seconds() - began)
+
+    def _choose(self, session: Session) -> WantedPicture | None:
+        """Return the picture to check next, or None. Requested pictures come first."""
+        checked = store.count_checks_since(session, current_time(session) - timedelta(minutes=1))
+        wanted = store.find_next(session) if checked < MAX_PER_MINUTE else None
+        return find_early(session) if wanted is None and checked < MAX_EARLY_PER_MINUTE else wanted
 
     def _check(self, wanted: WantedPicture) -> None:
         try:

@@ -1,11 +1,12 @@
-"""Notice that due matches wait although runners could claim them, log it, and report it for ``/readyz``.
+"""Notice that due work waits although runners could claim it, log it, and report it for ``/readyz`` and ``/playz``.
 
-Matches that wait for full or paused bots, for their share or for a free slot are not stalled: see ``queue_progress``.
+Matches that wait for full or paused bots, for their share or for a free slot are not stalled: see ``queue_progress``;
+other work is not while some of its kind is under way: see ``unclaimed_work``.
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from redis import Redis
@@ -13,6 +14,7 @@ from redis import Redis
 from referee.db.engine import Database
 from referee.matches.queue_progress import QueueProgress, load_progress
 from referee.matches.shares import Pool, slot_shares
+from referee.workflows.unclaimed_work import list_unclaimed
 from workers import reports
 from workers.reports import QueueReport
 
@@ -24,15 +26,22 @@ log = logging.getLogger(__name__)
 
 
 class QueueWatch:
-    """Watch the queue of one service, whose runners have ``slots`` slots each."""
+    """Watch the queue of one service, whose runners have ``slots`` slots each.
 
-    def __init__(self, redis: Redis, slots: int, *, seconds: Callable[[], float] = time.monotonic) -> None:
+    ``workers`` is the number of workers that was known last. Until there is one, matches are not judged: they may wait
+    for slots. Without ``redis``, its user tells it, and the state is only in ``report``.
+    """
+
+    def __init__(self, redis: Redis | None, slots: int, *, seconds: Callable[[], float] = time.monotonic) -> None:
         self._redis = redis
         self._slots = slots
+        self.workers: int | None = None
         self._seconds = seconds
+        self.report = QueueReport(None)
         self._look_at = float("-inf")
         self._last: QueueProgress | None = None
         self._waits_since: float | None = None
+        self._others_since: dict[str, float] = {}  # by kind of other work
         self._is_sure = False  # whether a match began, or none waited, since this watch began or had a gap
         self._is_stalled = False
 
@@ -43,29 +52,40 @@ class QueueWatch:
         self._look_at = self._seconds() + LOOK_EVERY_S
         with database.read() as session:
             progress = load_progress(session, Pool(self._slots, slot_shares))
-        self.note(progress, reports.count_workers(self._redis))
+            unclaimed = list_unclaimed(session)
+        self.note(progress, None if self._redis is None else reports.count_workers(self._redis), unclaimed)
 
-    def note(self, progress: QueueProgress, workers: int | None) -> None:
-        """Take in what a look has found. Log a change, and report the state. ``workers`` is None if it is unknown."""
-        self._update(progress, workers)
-        waited_s = 0.0 if self._waits_since is None else progress.seconds - self._waits_since
+    def note(self, progress: QueueProgress, workers: int | None, unclaimed: Sequence[str] = ()) -> None:
+        """Take in what a look has found. Log a change, report the state. ``workers`` is None if they were not counted.
+
+        ``unclaimed`` lists kinds of other work of which something is due and nothing under way.
+        """
+        if workers is not None:
+            self.workers = workers
+        self._update(progress, unclaimed)
+        matches = {} if self._waits_since is None else {"matches": self._waits_since}
+        since = matches | self._others_since
+        waited_s, what = max(((progress.seconds - moment, kind) for kind, moment in since.items()), default=(0.0, ""))
         is_stalled = waited_s >= STALLED_AFTER_S
         if is_stalled and not self._is_stalled:
-            found = {"match": progress.claimable, "playing": progress.playing, "workers": workers}
+            found = {"match": progress.claimable, "playing": progress.playing, "workers": self.workers, "what": what}
             log.error("queue_stalled", extra={**found, "waited_s": round(waited_s)})
         elif self._is_stalled and not is_stalled:
             log.info("queue_moves_again")
         self._is_stalled = is_stalled
-        if workers is not None and (is_stalled or self._is_sure):  # otherwise another scheduler may know more
-            reports.report_queue(self._redis, QueueReport(round(waited_s) if is_stalled else None))
+        self.report = QueueReport(round(waited_s), what) if is_stalled else QueueReport(None)
+        if self._redis is not None and workers is not None and (is_stalled or self._is_sure):
+            reports.report_queue(self._redis, self.report)  # unless another scheduler may know more
 
-    def _update(self, progress: QueueProgress, workers: int | None) -> None:
+    def _update(self, progress: QueueProgress, unclaimed: Sequence[str]) -> None:
         last, self._last = self._last, progress
         is_first = last is None or last.boot != progress.boot or progress.seconds - last.seconds > MAX_GAP_S
         has_begun = last is not None and last.last_begun != progress.last_begun
-        has_slot = not workers or progress.playing < workers * self._slots
+        has_slot = self.workers is not None and progress.has_slot(runners=max(1, self.workers), size=self._slots)
         if progress.claimable is None or not has_slot:
             self._waits_since, self._is_sure = None, True
         elif is_first or has_begun or self._waits_since is None:
             self._waits_since = progress.seconds
             self._is_sure = not is_first
+        known = {} if is_first else self._others_since
+        self._others_since = {kind: known.get(kind, progress.seconds) for kind in unclaimed}

@@ -4,23 +4,29 @@ The database determines what is due. A wake-up names no work, so no harm is done
 """
 
 import logging
+import secrets
 from typing import Final
 
-from redis import Redis
+from redis import ConnectionPool, Redis
+from redis.client import Pipeline
 from redis.exceptions import RedisError
-from rq import Queue
-from rq.exceptions import DuplicateJobError
+from rq import Queue, results
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from referee.runtime.worker_pause import QUEUE as QUEUE
+
 log = logging.getLogger(__name__)
 
-QUEUE: Final = "referee"  # a single queue: with several, RQ loses a job whose worker dies between pop and start
 RUN_DUE: Final = "workers.jobs.run_due"  # by name, so that the API need not import the jobs
 RUN_ALONE: Final = "workers.jobs.run_alone"
-WAKE_SLOTS: Final = 32  # wake-ups in Redis at the same time, waiting or running
-JOBS_PER_WAKE: Final = 2  # so that two idle workers share new work; for a single match this costs a fork
+WAITING: Final = 2  # wake-ups in the queue, so that two idle workers share new work; for one match it costs a fork
 JOB_LIMIT_S: Final = 3600  # RQ's timeout, as a last resort; a runner ends long before it
+FINISHED_KEPT_S: Final = 24 * 3600
+FAILED_KEPT_S: Final = 7 * 24 * 3600
+JOBS_KEPT: Final = 1000  # finished ones, and failed ones; see ``trim_history``
+PROBE_S: Final = 1.0  # a runner claims nothing while it waits for the answer
+_PROBE: Final = "referee:wake-up"
 
 
 def connect(redis_url: str) -> Redis:
@@ -39,52 +45,80 @@ def queue(connection: Redis) -> Queue:
 def wake(connection: Redis) -> bool:
     """Make runners look for due work soon. Return False if Redis is unreachable.
 
-    1. If enough wake-ups are waiting, add none.
-    2. Otherwise put new ones into the first free slots, so that idle workers join those already playing.
-    3. If all slots are taken, add none: as many runners as possible are at work.
+    Add wake-ups until enough are waiting, so that idle workers join those already playing.
     """
+    runners = queue(connection)
+
+    def fill_up(pipeline: Pipeline) -> None:
+        waiting = sum(job_id.startswith("wake-") for job_id in runners.job_ids)
+        pipeline.multi()
+        for _ in range(waiting, WAITING):
+            _enqueue(runners, pipeline, "wake", RUN_DUE)
+
     try:
-        runners = queue(connection)
-        waiting = runners.count
-        for slot in range(WAKE_SLOTS):
-            if waiting >= JOBS_PER_WAKE:
-                break
-            waiting += _enqueue(runners, f"wake-{slot}", RUN_DUE)
-        return True
+        connection.transaction(fill_up, runners.key)
     except RedisError as error:
         log.warning("wake_up_failed", extra={"reason": str(error)})
         return False
+    return True
+
+
+def can_wake(connection: Redis) -> bool:
+    """Return whether Redis stores something, as it must for a wake-up. Wait for a short time only."""
+    pool = connection.connection_pool
+    timeouts = dict.fromkeys(("socket_connect_timeout", "socket_timeout"), PROBE_S)
+    probe = ConnectionPool(pool.connection_class, **{**pool.connection_kwargs, **timeouts})
+    try:
+        with Redis.from_pool(probe) as client:
+            client.set(_PROBE, b"", ex=60)
+    except RedisError as error:
+        log.warning("wake_up_failed", extra={"reason": str(error)})
+        return False
+    return True
 
 
 def wake_alone(connection: Redis, match_id: str) -> bool:
-    """Request that one match be played in its own work-horse. Return False if Redis is unreachable."""
+    """Request that one match be played in its own work-horse, unless a job for it waits or runs.
+
+    Return False if Redis is unreachable.
+    """
+    runners = queue(connection)
+    name = f"alone-{match_id}"
+
+    def enqueue_once(pipeline: Pipeline) -> None:
+        running = runners.started_job_registry.get_job_ids(cleanup=False)
+        is_known = any(job_id.startswith(f"{name}-") for job_id in (*runners.job_ids, *running))
+        pipeline.multi()
+        if not is_known:
+            _enqueue(runners, pipeline, name, RUN_ALONE, match_id)
+
     try:
-        _enqueue(queue(connection), f"alone-{match_id}", RUN_ALONE, match_id)
+        connection.transaction(enqueue_once, runners.key)
     except RedisError as error:
         log.warning("wake_up_failed", extra={"match": match_id, "reason": str(error)})
         return False
     return True
 
 
-def _enqueue(connection: Queue, job_id: str, function: str, *arguments: str) -> bool:
-    """Enqueue a job unless its id exists. Return whether the job is new.
+def trim_history(runners: Queue, kept: int = JOBS_KEPT) -> None:
+    """Delete the oldest jobs that have ended, so that at most ``kept`` finished and as many failed ones remain."""
+    for registry in (runners.finished_job_registry, runners.failed_job_registry):
+        if surplus := registry.get_job_ids(0, -kept - 1, cleanup=False):
+            with runners.connection.pipeline() as pipeline:
+                pipeline.zrem(registry.key, *surplus)
+                pipeline.delete(*map(Job.key_for, surplus), *map(results.get_key, surplus))
+                pipeline.execute()
 
-    RQ deletes a job when it ends: otherwise its id would be refused as taken. Delete what is left of a job that Redis
-    has lost, so that the next attempt succeeds: a worker may write a heartbeat afterwards, which nobody would delete.
-    """
-    try:
-        connection.enqueue(
-            function,
-            *arguments,
-            job_id=job_id,
-            unique=True,
-            job_timeout=JOB_LIMIT_S,
-            result_ttl=0,
-            failure_ttl=0,
-        )
-    except DuplicateJobError:
-        key = Job.key_for(job_id)
-        if not connection.connection.hexists(key, "data"):
-            connection.connection.delete(key)
-        return False
-    return True
+
+def _enqueue(runners: Queue, pipeline: Pipeline, name: str, function: str, *arguments: str) -> None:
+    """Enqueue a job whose id begins with ``name``. No id is used twice, so a job that is kept blocks no other."""
+    runners.enqueue(
+        function,
+        *arguments,
+        job_id=f"{name}-{secrets.token_hex(8)}",
+        description=" ".join(["runner", *arguments]),
+        job_timeout=JOB_LIMIT_S,
+        result_ttl=FINISHED_KEPT_S,
+        failure_ttl=FAILED_KEPT_S,
+        pipeline=pipeline,
+    )

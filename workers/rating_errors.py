@@ -1,4 +1,4 @@
-"""Keep the errors of ratings current, in a thread of the scheduler that takes a limited share of a processor.
+"""Keep the strengths of bots current, in a thread of the scheduler that takes a limited share of a processor.
 
 Results that arrive while a ladder rests are included together. Nothing is computed for requests.
 """
@@ -21,7 +21,7 @@ REST_FACTOR: Final = 9  # rest after each refresh, in multiples of its duration:
 
 
 class RatingErrorRefresher:
-    """Refresh the errors of one ladder after the other, the one that has waited longest first."""
+    """Refresh the strengths of one ladder after the other, the one that has waited longest first."""
 
     def __init__(self, database: Database, seconds: Callable[[], float] = time.monotonic) -> None:
         self._database = database

@@ -6,7 +6,7 @@ Reports expire, so nothing remains of a process that died. Without Redis nothing
 import json
 import logging
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -23,9 +23,10 @@ SHORTAGE_EXPIRES_S: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class QueueReport:
-    """Say for how many seconds due matches have waited although runners could claim them, or None if they move."""
+    """Say for how many seconds due work of a kind has waited although runners could claim it, or None if all moves."""
 
     stalled_s: int | None
+    what: str = "matches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,16 @@ def read_reports(redis: Redis) -> Reports:
         workers, (queue, *shortages) = pipeline.execute()
     told = sorted({found.decode(errors="replace") for found in shortages if found is not None})
     return Reports(int(workers), told, _parse_queue(queue))
+
+
+def matches_stalled_s(redis: Redis | None) -> int | None:
+    """Return for how many seconds due matches have waited, if a scheduler reports a stall and Redis answers."""
+    try:
+        report = None if redis is None else _parse_queue(cast(bytes | None, redis.get(_QUEUE_KEY)))
+    except RedisError as error:
+        log.debug("queue_report_not_read", extra={"reason": str(error)})
+        return None
+    return report.stalled_s if report is not None and report.what == "matches" else None
 
 
 def _parse_queue(stored: bytes | None) -> QueueReport | None:

@@ -1,14 +1,13 @@
 """Claim and run all due work (matches, handshakes, checks and deliveries) in one event loop until nothing is left.
 
-When the runner must stop, it releases its claims, and other runners continue.
+When the runner must stop, or is old, it releases its claims, and other runners continue. It claims until then.
 """
 
 import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Hashable
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -46,6 +45,7 @@ from workers.lease_renewal import LeaseRenewer
 from workers.look_planner import LookPlanner
 from workers.match_context import HandedOver, MatchContext
 from workers.match_runner import play_match
+from workers.runner_counters import RunnerCounters
 from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)
@@ -54,25 +54,13 @@ Claimed = TypeVar("Claimed", handshakes.ClaimedHandshake, checks.ClaimedCheck)
 
 CLAIM_BATCH_SIZE = 8  # matches per claim, so that runners that start together share what is due
 POLL_S = 0.25  # pause between two searches for more work while there is room
-LIFETIME_S = 300.0  # age after which nothing new is claimed; a new work-horse continues
-HAND_OVER_AFTER_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
+LIFETIME_S = 300.0  # age at which everything is handed over to a new work-horse
+LONGEST_LIFE_S = 3000.0  # age at which that happens even if something should end first, well before RQ's timeout
+HAND_OVER_PAUSE_S = 10.0  # pause before the next attempt to hand over, while Redis or the database is away
 OUTAGE_PAUSE_S = 1.0  # pause before a match that our own outage interrupted is released
 HANDSHAKES_AT_ONCE = 40  # concurrent handshakes
 CHECKS_AT_ONCE = 3  # concurrent checks; threads prepare their questions while matches are played
 GRACE_S = 2.0  # time for open questions after a stop request
-
-
-@dataclass
-class RunnerCounters:
-    """Count what a runner did. ``looks`` is how often it looked for due matches, ``claims`` how often it claimed."""
-
-    looks: int = 0
-    claims: int = 0
-    finished: int = 0
-    handed_over: int = 0
-    failed: int = 0
-    handshakes: int = 0
-    checks: int = 0
 
 
 class Runner:
@@ -88,9 +76,11 @@ class Runner:
         record_claims: RecordClaims = lambda _kind, _claims: None,
         suite: CheckParameters | None = None,
         report_shortage: Callable[[str], None] | None = None,
+        open_matches: set[str] | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.counters = RunnerCounters()
+        self._open_matches = set() if open_matches is None else open_matches
         self._slots = settings.runner_slots
         self._capacity = Capacity(settings.runner_slots, seconds, report=report_shortage)
         self._in_use = create_slots(settings.runner_slots)  # by the matches of this runner
@@ -108,8 +98,8 @@ class Runner:
         self._suite = suite or CheckParameters()
         self._handshakes_running: Counter[str] = Counter()  # by owner
         self._checks_running = 0
-        redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
-        self._notifier = change_notifier.ChangeNotifier(redis)
+        self._redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
+        self._notifier = change_notifier.ChangeNotifier(self._redis)
         self._sender = None if settings.redis_url is None else self._create_sender(settings.redis_url)
         self._webhook_sender = WebhookSender(
             self._thread, self._policy, self._master_key, public_url=settings.public_url
@@ -118,16 +108,20 @@ class Runner:
         self._stopping = asyncio.Event()
         self._seconds = seconds
         self._started_at = seconds()
+        self._hand_over_at_s = LIFETIME_S  # age
+        self._unfinished: set[Hashable] = set()  # checks, and questions asked again, that should end before
         self._planner = LookPlanner(seconds)
         self._something_ended = False  # whether a task has ended since the last search for more work
 
     def stop(self) -> None:
-        """Request the end of ``run``. It waits briefly for open questions and asks no new ones."""
+        """Request the end of ``run``. It waits briefly for open questions and the database, and asks nothing new."""
         log.info("stop_requested")
         self._stopping.set()
+        asyncio.get_running_loop().call_later(GRACE_S, self._thread.give_up)
 
     async def run(self, *, match_id: str | None = None) -> RunnerCounters:
         """Run everything that is due or, with ``match_id``, only that match, which other runners lost."""
+        self._is_alone = match_id is not None
         self._lease_renewer = LeaseRenewer(self._database)
         self._lease_renewer.start()
         if self._sender is not None:
@@ -136,11 +130,14 @@ class Runner:
             await self._run_loop(match_id)
         finally:
             await asyncio.gather(self._end_tasks(), self._webhook_sender.stop())
+            if self._redis is not None and self._is_old:
+                await asyncio.to_thread(queues.wake, self._redis)
             self._lease_renewer.stop()
             self._thread.close()
             self._notifier.close()
             if self._sender is not None:
                 self._sender.stop()
+        self.counters.ended = self._end_reason()
         log.info("runner_finished", extra=vars(self.counters))
         return self.counters
 
@@ -150,7 +147,11 @@ class Runner:
         while not self._stopping.is_set():
             self._connectivity.clock.ahead_s()  # notes a jump when it happens
             self._something_ended = False
-            if match_id is None and self._age_s() < LIFETIME_S:
+            if await self._may_hand_over():
+                log.info("runner_is_old")
+                self._stopping.set()
+                return
+            if match_id is None:
                 await self._claim_due()
             if not self._tasks and not self._webhook_sender.is_busy:
                 if self._capacity.is_resting:
@@ -159,9 +160,34 @@ class Runner:
                 if self._something_ended:
                     continue  # the ended task may have made more work due, as a handshake does for a check
                 return
-            if self._age_s() > HAND_OVER_AFTER_S:
-                self.stop()
             await self._wait_for_room()
+
+    async def _may_hand_over(self) -> bool:
+        """Return whether the runner is old and may end now. Until then, it claims and plays whatever is due.
+
+        It stays while a check runs, which would start from its beginning, or a question that was interrupted before is
+        open; during an outage or a rest, since the next runner would not know how long matches have waited or what this
+        one lacks; without Redis, since no runner would follow; and without a database, since no claim could be
+        released.
+        """
+        if self._age_s() < self._hand_over_at_s:
+            return False
+        if self._age_s() >= LONGEST_LIFE_S:
+            return True
+        if self._unfinished or self._connectivity.is_troubled or self._capacity.is_resting:
+            return False
+        can_wake = self._redis is None or await asyncio.to_thread(queues.can_wake, self._redis)
+        if can_wake and await self._has_database():
+            return True
+        self._hand_over_at_s = self._age_s() + HAND_OVER_PAUSE_S
+        return False
+
+    async def _has_database(self) -> bool:
+        try:
+            await self._thread.read(claims.find_due_work)
+        except Unavailable:
+            return False
+        return True
 
     async def _claim_alone(self, match_id: str) -> None:
         try:
@@ -184,8 +210,14 @@ class Runner:
             log.warning("claim_failed", extra={"reason": str(error)})
 
     async def _claim_matches(self, newest: datetime | None) -> None:
-        """Look for matches without holding up any writer, then claim what was found, as long as there is room."""
-        while (room := min(self._capacity.limit - self._in_use.total, CLAIM_BATCH_SIZE)) > 0:
+        """Look for matches without holding up any writer, then claim what was found, as long as there is room.
+
+        End when a stop is requested, since matches claimed afterwards are handed over immediately and are due again.
+        """
+        while (
+            not self._stopping.is_set()
+            and (room := min(self._capacity.limit - self._in_use.total, CLAIM_BATCH_SIZE)) > 0
+        ):
             look = self._planner.next_look(newest)
             if look is None:
                 return
@@ -256,10 +288,12 @@ class Runner:
     async def _play_match(self, claimed: ClaimedMatch) -> None:
         """Play a match, then return the places that it used."""
         begin_work(match=claimed.claim.match_id)
+        self._open_matches.add(claimed.claim.match_id)
         outcome = "handed_over"
         try:
             outcome = await self._play_claimed(claimed.claim)
         finally:
+            self._open_matches.discard(claimed.claim.match_id)
             self._metrics.count(catalog.MATCHES_ENDED, claimed.lane.kind, outcome)
             was_wanted = self._in_use.count_free(claimed.lane) <= 0
             self._in_use.take(claimed.lane, -1)
@@ -281,7 +315,9 @@ class Runner:
             forced_move_waits=self._forced_move_waits,
             response_times=self._response_times,
             metrics=self._metrics,
+            count_decisions=self.counters.count_decisions,
             now_s=lambda: self._database.clock.boot()[1],
+            unfinished=self._unfinished,
         )
         try:
             finished = await play_match(playing)
@@ -289,16 +325,18 @@ class Runner:
             self._capacity.note_success()
             return MatchState.FINISHED.value if finished else "lost"
         except HandedOver as reason:
-            await self._hand_over(claim, str(reason))
+            await self._hand_over(playing, str(reason))
         except CallNotMade as reason:
             self._capacity.note_shortage(len(self._tasks), str(reason))
-            await self._hand_over(claim, str(reason))
+            await self._hand_over(playing, str(reason))
         except Unavailable as reason:
-            await asyncio.sleep(OUTAGE_PAUSE_S)
-            await self._hand_over(claim, str(reason))
+            try:
+                await asyncio.sleep(OUTAGE_PAUSE_S)
+            finally:  # also if the runner stops meanwhile
+                await self._hand_over(playing, str(reason))
         except asyncio.CancelledError:
             # Another runner claimed the match, or this runner stops. Releasing a lost claim changes nothing.
-            await self._hand_over(claim, "cancelled")
+            await self._hand_over(playing, "cancelled")
             raise
         except Exception:
             # This is a bug of ours. The lease expires, so the claim counts as lost. After two lost claims the match is
@@ -308,11 +346,15 @@ class Runner:
             return "failed"
         return "handed_over"
 
-    async def _hand_over(self, claim: Claim, reason: str) -> None:
+    async def _hand_over(self, playing: MatchContext, reason: str) -> None:
+        claim = playing.claim
         self.counters.handed_over += 1
         log.info("match_handed_over", extra={"match": claim.match_id, "reason": reason})
+        release = partial(
+            claims.release_claims, interrupted=playing.interrupted or None, is_harmless=self._is_old and self._is_alone
+        )
         try:
-            await self._thread.write(claims.release_claims, [claim])
+            await self._thread.write(release, [claim])
         except Unavailable as error:
             log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
@@ -323,6 +365,9 @@ class Runner:
                 handshake, self._thread, self._policy, self._handshake_limits, self._master_key, self._connectivity
             )
             self.counters.handshakes += 1
+        except asyncio.CancelledError:
+            await self._thread.write(handshakes.release_claim, handshake)
+            raise
         except NoRoom as error:
             await self._put_off(handshakes.release_claim, handshake, str(error))
         except Unavailable as error:
@@ -334,6 +379,8 @@ class Runner:
 
     async def _check(self, claimed: checks.ClaimedCheck) -> None:
         begin_work(bot=claimed.bot_id)
+        if not self._is_old:
+            self._unfinished.add(claimed.bot_id)
         try:
             await check_bot(
                 claimed, self._thread, self._policy, self._limits, self._master_key, self._suite, self._connectivity
@@ -347,16 +394,28 @@ class Runner:
             log.exception("check_failed", extra={"bot": claimed.bot_id})
         finally:
             self._checks_running -= 1
+            self._unfinished.discard(claimed.bot_id)
             self._planner.add_freed([claimed.bot_id])
 
     async def _put_off(self, release: Callable[[Session, Claimed], object], claimed: Claimed, reason: str) -> None:
         """Make a handshake or a check due again for which there was no place at the address."""
         log.info("call_put_off", extra={"bot": claimed.bot_id, "reason": reason})
         try:
-            await asyncio.sleep(OUTAGE_PAUSE_S)
-            await self._thread.write(release, claimed)
+            try:
+                await asyncio.sleep(OUTAGE_PAUSE_S)
+            finally:
+                await self._thread.write(release, claimed)
         except Unavailable as error:  # its lease expires
             log.warning("claim_not_released", extra={"bot": claimed.bot_id, "reason": str(error)})
+
+    def _end_reason(self) -> str:
+        if self._is_old:
+            return "lifetime_over"
+        return "stop_requested" if self._stopping.is_set() else "nothing_due"
+
+    @property
+    def _is_old(self) -> bool:
+        return self._age_s() >= LIFETIME_S
 
     def _age_s(self) -> float:
         return self._seconds() - self._started_at
@@ -388,11 +447,12 @@ async def run(
     match_id: str | None = None,
     clock: ClockWatch | None = None,
     report_shortage: Callable[[str], None] | None = None,
+    open_matches: set[str] | None = None,
 ) -> RunnerCounters:
     """Run a runner in this event loop until nothing is due or its worker requests a stop.
 
     ``clock`` is that of the worker, which knows what happened before this work-horse was forked. ``report_shortage``
-    gets the reason when this host lacks resources.
+    gets the reason when this host lacks resources. ``open_matches`` contains the matches in progress at any time.
     """
     runner = Runner(
         settings,
@@ -400,6 +460,7 @@ async def run(
         record_claims=record_claims,
         clock=clock or ClockWatch.for_database(database),
         report_shortage=report_shortage,
+        open_matches=open_matches,
     )
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(shutdown.SIGNAL, runner.stop)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from redis import Redis
 
 from referee.bots import checks, house_bots
-from referee.db import change_notifier, former_names, idempotency
+from referee.db import change_notifier, former_names, idempotency, revisions, statistics
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.errors import RefereeError, Unavailable
@@ -23,12 +23,14 @@ from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.matches import claims, deal_groups, queued_seats
-from referee.runtime import logging_setup
+from referee.runtime import logging_setup, worker_pause
 from referee.runtime.starting import load_settings_at_start
 from referee.settings import BadSettings
 from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing, erasure
 from workers import queues
+from workers.friendly_watch import FriendlyWatch
+from workers.ledger_parts import LedgerPartStorer
 from workers.metrics_server import MetricsServer
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
@@ -66,17 +68,19 @@ class Scheduler:
         self._events = TournamentAdvancer(database, master_key)
         self._announcer = change_notifier.ChangeNotifier(redis)
         self._queue_watch = QueueWatch(redis, runner_slots)
+        self._friendly_watch = FriendlyWatch(redis, runner_slots, master_key)
         self._prepared = False
+        self.working = threading.Event()  # cleared from the start of a pause until the schema proves right
 
     def sweep(self) -> None:
         """Sweep once.
 
         1. Wake runners for due work, before anything that may fail.
-        2. Notice due matches that nobody claims.
+        2. Notice due matches that nobody claims. End friendlies that last too long while others wait.
         3. List due matches that nobody would find, which happens only after an error.
         4. Close deal groups that ended with a cancelled match.
         5. Delete idempotency keys, requests and former names that are not kept any longer, and data of deleted bots.
-           ``NightlyPruner`` deletes the rest.
+           ``NightlyPruner`` deletes the rest. Remove statistics of SQLite.
         6. Start and advance tournaments.
         7. Make the matches that are due on official ladders.
         """
@@ -87,11 +91,14 @@ class Scheduler:
             messages_due = deliveries.has_due(session)
             requests_old = requests.has_expired(session)
             is_match_missing = queued_seats.is_oldest_missing(session)
+            was_analyzed = statistics.has_statistics(session)
         for match_id in todo.isolated:
             queues.wake_alone(self._redis, match_id)
         if todo.matches_due or todo.bots_due or messages_due:
             queues.wake(self._redis)
         self._queue_watch.step(self._database)
+        if self._friendly_watch.step(self._database):
+            self._announcer.notify()
         if is_match_missing:
             log.error("queue_repaired")
             self._repair_queue()
@@ -102,6 +109,9 @@ class Scheduler:
         if requests_old:
             with self._database.write() as session:
                 requests.delete_expired(session)
+        if was_analyzed:
+            log.warning("statistics_removed")  # with them, pages are slower
+            statistics.remove_statistics(self._database)
         self._erase()
         if self._events.advance_all() | self._make_ladder_matches():
             queues.wake(self._redis)
@@ -160,8 +170,23 @@ class Scheduler:
             with self._database.write() as session:
                 checks.catch_up(session)
 
+    def _may_work(self) -> bool:
+        """Return whether there is no pause. After one, raise ``WrongSchema`` if the schema has changed."""
+        if worker_pause.is_paused(self._redis):
+            if self.working.is_set():
+                log.warning("scheduler_paused")
+                self.working.clear()
+            return False
+        if not self.working.is_set():
+            revisions.check(self._database)
+            self.working.set()
+            log.info("scheduler_working")
+        return True
+
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
-        """Sweep every ``every_s`` seconds until ``stopped`` is set. Log errors and continue.
+        """Sweep every ``every_s`` seconds until ``stopped`` is set. Log errors and continue. Pause with the workers.
+
+        Raise ``WrongSchema`` if the schema was upgraded meanwhile.
 
         Before the first sweep, repair the list of due matches, close deal groups that an earlier version left open,
         create the house bots, so that owners find opponents, create the official ladders, and schedule checks of bots
@@ -169,8 +194,11 @@ class Scheduler:
         """
         while not stopped.is_set():
             try:
-                self._prepare()
-                self.sweep()
+                if self._may_work():
+                    self._prepare()
+                    self.sweep()
+            except revisions.WrongSchema:
+                raise
             except Unavailable as error:
                 log.warning("sweep_postponed", extra={"reason": str(error)})
             except Exception:
@@ -204,6 +232,7 @@ def main() -> int:
         return 2
     tasks = {
         "rating_errors": RatingErrorRefresher(database).step,
+        "ledger_parts": LedgerPartStorer(database).step,
         "month_closing": MonthCloser(database).step,
         "nightly_audit": NightlyAuditor(database).step,
         "nightly_pruning": NightlyPruner(database, settings).step,
@@ -212,12 +241,6 @@ def main() -> int:
     if settings.metrics is not None:
         server = MetricsServer(settings.metrics, database, settings.redis_url)
         tasks["metrics_server"] = server.step
-    threads = [
-        threading.Thread(target=run_steps, args=(name, step, stopped), name=name) for name, step in tasks.items()
-    ]
-    for thread in threads:
-        thread.start()
-    gc.freeze()  # exclude imported modules from garbage collection
     scheduler = Scheduler(
         database,
         queues.connect(settings.redis_url),
@@ -225,11 +248,24 @@ def main() -> int:
         ladders,
         runner_slots=settings.runner_slots,
     )
-    scheduler.run(stopped)
+    threads = [
+        threading.Thread(target=run_steps, args=(name, step, stopped, scheduler.working), name=name)
+        for name, step in tasks.items()
+    ]
+    for thread in threads:
+        thread.start()
+    gc.freeze()  # exclude imported modules from garbage collection
+    status = 0
+    try:
+        scheduler.run(stopped)
+    except revisions.WrongSchema as error:
+        log.error(str(error))
+        status = 2
+        stopped.set()
     for thread in threads:
         thread.join()
     database.dispose()
-    return 0
+    return status
 
 
 if __name__ == "__main__":

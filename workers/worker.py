@@ -11,15 +11,14 @@ import sys
 import time
 from resource import struct_rusage
 
-from redis.client import Pipeline
 from redis.exceptions import RedisError
-from rq import Queue, Worker
+from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
-from referee.runtime import logging_setup, parent_death
+from referee.runtime import logging_setup, parent_death, worker_pause
 from referee.runtime.log_context import set_process_fields
 from referee.runtime.open_files import OpenFilesWatch, count_open_files
 from referee.runtime.starting import load_settings_at_start
@@ -27,6 +26,7 @@ from referee.settings import shorten_resolver_timeouts
 from workers import claim_file, jobs, queues, reports, shutdown
 from workers.claim_file import ClaimFile
 from workers.rq_job import WakeUp
+from workers.tolerant_worker import RECONNECT_S, TolerantWorker
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +34,9 @@ MONITORING_S = 3  # interval between two heartbeats while a work-horse runs
 LOST_AFTER = 3  # missed heartbeats after which a job counts as abandoned
 WORKER_TTL_S = 20  # RQ's blocking pop lasts 15 s less; an idle worker cleans up only when it returns
 MAINTENANCE_S = 5
-RECONNECT_S = 1.0
 
 
-class RunnerWorker(Worker):
+class RunnerWorker(TolerantWorker):
     """Extend RQ's forking worker: detect dead workers fast, and let work-horses stop gracefully with their worker."""
 
     max_connection_wait_time = 2.0  # reconnect soon after Redis is back
@@ -56,30 +55,29 @@ class RunnerWorker(Worker):
         """Return the seconds for which a heartbeat is valid: three intervals. RQ's default would be a minute longer."""
         return LOST_AFTER * MONITORING_S
 
+    def run_maintenance_tasks(self) -> None:
+        """Clean up after dead workers, and bound the history of jobs."""
+        super().run_maintenance_tasks()
+        with self.redis_writes.tolerate():
+            for queue in self.queues:
+                queues.trim_history(queue)
+
     def maintain_heartbeats(self, job: Job) -> None:
-        """Send heartbeats. Ignore an outage of Redis, which the matches of the work-horse do not need."""
+        """Send heartbeats while a work-horse runs, and watch what it cannot watch itself."""
         jobs.watch_clock()
         self._check_files()
-        try:
-            super().maintain_heartbeats(job)
-        except RedisError as error:
-            log.warning("heartbeat_failed", extra={"reason": str(error)})
-
-    def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
-        """Report the working time to Redis. Ignore an outage of Redis, since nothing depends on the report."""
-        try:
-            super().set_current_job_working_time(current_job_working_time, pipeline)
-        except RedisError as error:
-            log.debug("working_time_not_reported", extra={"reason": str(error)})
+        if worker_pause.is_paused(self.connection):
+            self.handle_warm_shutdown_request()
+        super().maintain_heartbeats(job)
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        """Run a job. If Redis is unavailable at its end, only the wake-up is lost, and the scheduler repeats it."""
+        """Run a job. If Redis fails before it begins, only the wake-up is lost, and the scheduler repeats it."""
         try:
             super().execute_job(job, queue)
         except RedisError as error:
             if self.horse_pid:
                 raise
-            log.warning("job_end_not_recorded", extra={"reason": str(error)})
+            self.redis_writes.note_failure(error)
             self._wait_for_redis()
 
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
@@ -137,7 +135,8 @@ class RunnerWorker(Worker):
         while not self._stop_requested:
             try:
                 self.connection.ping()
-            except RedisError:
+            except RedisError as error:
+                self.redis_writes.note_failure(error)
                 time.sleep(RECONNECT_S)
             else:
                 return

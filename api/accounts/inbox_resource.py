@@ -27,13 +27,20 @@ def list_entries(query: dict[str, Any]) -> Any:
 
 @resource.get("/unread", account, UnreadView)
 def count_unread() -> Any:
-    """Count the unread entries of your inbox"""
+    """Count the unread entries of your inbox
+
+    Entries count until you mark them as read, or until they are deleted.
+    """
     return {"unread": inbox.count_unread(current_session(), current_account().id)}
 
 
-@resource.post("/read", account, UnreadView, scope=Scope.ALL, body=ReadEntries)
+@resource.post("/read", account, UnreadView, scope=Scope.READ, body=ReadEntries)
 def mark_read(wish: dict[str, Any]) -> Any:
-    """Mark entries of your inbox as read, or all of them"""
+    """Mark entries of your inbox as read, or all of them
+
+    Without `ids`, all entries are marked. Ids that your inbox does not have are ignored. The response is the number of
+    entries that are still unread.
+    """
     inbox.mark_read(current_session(), current_account().id, wish["ids"])
     return {"unread": inbox.count_unread(current_session(), current_account().id)}
 

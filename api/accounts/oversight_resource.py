@@ -28,7 +28,7 @@ resource = Resource("oversight", "/api/v1", "What operators do with accounts.")
 def list_accounts(query: dict[str, Any]) -> Any:
     """List accounts, newest first
 
-    Only the operator may do this.
+    Only the operator may do this, with a token of the scope `all`.
     """
     return accounts.list_accounts(current_session(), **query)
 
@@ -57,7 +57,12 @@ def restore(body: dict[str, Any], account_id: str) -> Account:
     '/accounts/<id("acc"):account_id>/rename', admin, OverseenAccountView, body=OperatorRename, scope=Scope.ALL
 )
 def rename(body: dict[str, Any], account_id: str) -> Account:
-    """Give an account another name"""
+    """Give an account another name
+
+    Only the operator may do this, with a `reason`, which is kept in the list of acts. The former name is not shown any
+    longer, and nobody can take it for 30 days. A name that another account has, or one that looks the same, is a 409
+    `name_taken`.
+    """
     return account_oversight.rename(current_session(), current_account(), account_id, **body)
 
 
@@ -72,7 +77,11 @@ def set_role(body: dict[str, Any], account_id: str) -> Account:
 
 @resource.get("/organiser-requests", admin, list_of(OrganiserRequestView))
 def list_requests() -> Any:
-    """List open requests for the role of an organiser, the oldest first"""
+    """List open requests for the role of an organiser, the oldest first
+
+    The list has the 100 oldest requests that are not answered, each with its account. Only the operator may do this,
+    with a token of the scope `all`.
+    """
     found = organiser_requests.list_open(current_session())
     return single_page([Extended(request, account=asking) for request, asking in found])
 
@@ -91,7 +100,10 @@ def refuse(body: dict[str, Any], account_id: str) -> Any:
 
 @resource.get("/accounts/me/organiser-request", account, list_of(OrganiserRequestView))
 def show_request() -> Any:
-    """Get your request for the role of an organiser, if there is one"""
+    """Get your request for the role of an organiser, if there is one
+
+    The list is empty without a request. A refused request has the reason; one that was granted is no longer listed.
+    """
     request = organiser_requests.find_request(current_session(), current_account().id)
     return single_page([] if request is None else [Extended(request, account=current_account())])
 

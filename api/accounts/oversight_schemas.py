@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from api.accounts.schemas import AccountView, Deletion
+from api.accounts.schemas import AccountDeletion, AccountView
 from api.fields import Id, Name, OptionalBody, PlainText, Strict, UtcDateTime, View, describe, member_of
 from api.messages import Length
 from api.pagination import PageQuery
@@ -33,7 +33,7 @@ class OperatorRename(Strict):
     reason = REASON
 
 
-class OperatorDeletion(Deletion):
+class OperatorDeletion(AccountDeletion):
     reason = PlainText(
         MAX_REASON_LENGTH,
         required=True,
@@ -84,7 +84,9 @@ class ActView(View):
     account = fields.String(attribute="account_id", allow_none=True, metadata=describe("Null for the command line."))
     account_name = fields.String(metadata=describe("Name of the account at the time of the act."))
     kind = fields.String(validate=member_of(ActKind))
-    object = fields.String(attribute="object_id", metadata=describe("Id of a tournament, bot, match or account."))
+    object = fields.String(
+        attribute="object_id", metadata=describe("Id of a tournament, bot, match, account or restored database.")
+    )
     tournament = fields.String(attribute="tournament_id", allow_none=True)
     reason = fields.String(allow_none=True)
     details = fields.Dict(metadata=describe("More, depending on the kind."))

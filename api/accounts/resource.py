@@ -5,14 +5,23 @@ from typing import Any
 
 from flask import current_app
 
-from api import limits
-from api.accounts.schemas import AccountView, FreshAccount, FreshToken, NewAccount, NewToken, TokenView
-from api.auth import account, admin, anyone, current_account
+from api import examples, limits
+from api.accounts.schemas import (
+    FreshAccount,
+    FreshToken,
+    NewAccount,
+    NewDeviceToken,
+    NewToken,
+    OwnAccountView,
+    TokenView,
+)
+from api.auth import NOT_KEPT, account, admin, anyone, current_account, current_token
 from api.extended import Extended
 from api.pagination import list_of, single_page
 from api.views import Resource, current_session
-from referee.accounts import accounts, acts
+from referee.accounts import accounts, acts, recovery_codes
 from referee.accounts.act_kinds import ActKind
+from referee.accounts.roles import Role
 from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account, Token
 from referee.errors import Forbidden
@@ -39,21 +48,27 @@ def check_may_open_account() -> None:
     secret=True,
     transaction="write",
     scope=Scope.READ,
+    documents=examples.OPEN_ACCOUNT,
 )
 def open_account(new_account: dict[str, Any]) -> Any:
     """Open an account
 
-    The response contains the account and its first token, which is not shown again. Without self-service, the response
-    is a 403. This POST accepts no Idempotency-Key, since keys belong to accounts.
+    The response contains the account, its first token and its recovery code, which are not shown again. Keep the code
+    apart from the token: with it you get a new token if you have lost all. Without self-service, the response is a 403.
+    This POST accepts no Idempotency-Key, since keys belong to accounts.
     """
     account = accounts.create_account(current_session(), new_account["name"])
     token = attach_token_text(*accounts.create_token(current_session(), account.id, FIRST))
-    return Extended(account, token=token), {"Location": "/api/v1/accounts/me"}
+    code = recovery_codes.renew_code(current_session(), account.id)
+    return Extended(account, token=token, recovery_code=code), {"Location": "/api/v1/accounts/me"}
 
 
-@resource.get("/me", account, AccountView, transaction=None)
+@resource.get("/me", account, OwnAccountView, transaction=None)
 def show_account() -> Account:
-    """Get your account"""
+    """Get your account
+
+    The response is the account of the token, with its role. Without a token, it is a 401.
+    """
     return current_account()
 
 
@@ -66,9 +81,27 @@ def add_token(new_token: dict[str, Any]) -> Any:
     return attach_token_text(*accounts.create_token(current_session(), current_account().id, **token_terms(new_token)))
 
 
+@resource.post("/me/device-tokens", account, FreshToken, body=NewDeviceToken, status=201, secret=True, scope=Scope.ALL)
+def add_device_token(new_token: dict[str, Any]) -> Any:
+    """Create a token that keeps a browser signed in
+
+    It has the scopes `play` and `organise`, expires after 30 days, or with the token of this request if that is
+    earlier, and ends when that token is revoked. The text of the token is returned only in this response. Operators
+    get a 403: their powers need a token that no browser stores.
+    """
+    if current_account().role == Role.ADMIN:
+        raise Forbidden(NOT_KEPT)
+    token, text = accounts.create_device_token(current_session(), current_token(), new_token["name"])
+    return attach_token_text(token, text), {"Location": f"/api/v1/accounts/me/tokens/{token.id}"}
+
+
 @resource.get("/me/tokens", account, list_of(TokenView))
 def list_tokens() -> Any:
-    """List your tokens, including revoked and expired ones"""
+    """List your tokens, including revoked and expired ones
+
+    All are on one page, newest first. The texts of the tokens are not shown again: `hint` has the beginning and end of
+    each.
+    """
     return single_page(accounts.list_tokens(current_session(), current_account().id))
 
 
@@ -76,9 +109,21 @@ def list_tokens() -> Any:
 def revoke_token(token_id: str) -> None:
     """Revoke a token
 
-    The token is no longer accepted. Revoking a token again has no effect.
+    The token is no longer accepted, nor are device tokens that it made. If it made the recovery code, the code ends,
+    so make a new one; secrets of bots that were made with it no longer recover the account. Revoking a token again has
+    no effect.
     """
     accounts.revoke_token(current_session(), current_account().id, token_id)
+
+
+@resource.delete("/me/tokens/current", account, scope=Scope.READ)
+def revoke_current_token() -> None:
+    """Revoke the token of this request
+
+    A browser does this when its user signs out. Every token may do it, whatever its scopes. The effects are those of
+    `DELETE /accounts/me/tokens/{token_id}`.
+    """
+    accounts.revoke_token(current_session(), current_account().id, current_token().id)
 
 
 @resource.post(

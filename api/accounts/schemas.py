@@ -1,19 +1,40 @@
 """Define the schemas of accounts and tokens."""
 
-from marshmallow import fields, validate
+from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Id, Name, OptionalBody, QueryBool, Strict, StrictInt, UtcDateTime, View, describe, member_of
+from api.fields import (
+    Id,
+    Name,
+    OptionalBody,
+    PlainText,
+    QueryBool,
+    Strict,
+    StrictBool,
+    StrictInt,
+    UtcDateTime,
+    View,
+    describe,
+    member_of,
+)
 from api.messages import Length
 from api.pagination import PageQuery
-from referee.accounts.accounts import MAX_LIFETIME_DAYS
+from referee.accounts.accounts import MAX_LIFETIME_DAYS, is_secret_text
+from referee.accounts.entry_consent import EntryConsent
+from referee.accounts.recovery_codes import CODE_PREFIX
 from referee.accounts.roles import Role
 from referee.accounts.scopes import MEANINGS, Scope
 from referee.db.paging import MAX_PAGE_SIZE
 from referee.webhooks.states import NotificationType
 
+ACCOUNT = PlainText(64, required=True, metadata=describe("Id or present name of the account."))
+
 
 class NewAccount(Strict):
     name = Name(required=True)
+
+
+class NewDeviceToken(Strict):
+    name = Name(required=True, metadata={"example": "Firefox on Linux 2026-11-27"})
 
 
 class NewToken(Strict):
@@ -36,8 +57,20 @@ class NewToken(Strict):
     )
 
 
+ENTRY_CONSENT = describe(
+    "Whether organisers may enter your bots in tournaments: `everybody` (without asking), `ask` (only when you accept) "
+    "or `nobody`. With `ask`, an operator who created the account for a class need not ask."
+)
+
+
 class AccountChanges(Strict):
-    name = Name(required=True)
+    name = Name()
+    entry_consent = fields.String(validate=member_of(EntryConsent), metadata=ENTRY_CONSENT)
+
+    @validates_schema
+    def holds_something(self, changes: dict[str, object], **_: object) -> None:
+        if not changes:
+            raise ValidationError("Give at least one field to change.")
 
 
 class Deletion(Strict):
@@ -45,6 +78,13 @@ class Deletion(Strict):
         required=True,
         validate=Length(1, 64),
         metadata=describe("The present name, to confirm the deletion, which cannot be undone."),
+    )
+
+
+class AccountDeletion(Deletion):
+    end_tournaments = StrictBool(
+        load_default=False,
+        metadata=describe("Whether tournaments that only you run are cancelled even if others have entered bots."),
     )
 
 
@@ -63,7 +103,14 @@ class AccountView(View):
     id = fields.String()
     name = fields.String()
     role = fields.String(validate=member_of(Role))
+    entry_consent = fields.String(validate=member_of(EntryConsent), metadata=ENTRY_CONSENT)
     created_at = UtcDateTime()
+
+
+class OwnAccountView(AccountView):
+    recovery_code_created_at = UtcDateTime(
+        allow_none=True, metadata=describe("When the recovery code was made; null if the account has none.")
+    )
 
 
 class TokenView(View):
@@ -79,6 +126,10 @@ class TokenView(View):
         allow_none=True, metadata=describe("Time of the last use, accurate to an hour; null if never used.")
     )
     revoked_at = UtcDateTime(allow_none=True)
+    parent_id = fields.String(
+        allow_none=True,
+        metadata=describe("Id of the token that made this device token, which ends with it; null for other tokens."),
+    )
 
 
 class InboxQuery(PageQuery):
@@ -115,5 +166,55 @@ class FreshToken(TokenView):
     )
 
 
+RECOVERY_CODE = fields.String(
+    metadata=describe(
+        "With this code and the name of the account, its owner gets a new token if all are lost. Returned only in this "
+        "response, so keep it, apart from the token. The service stores only its hash."
+    )
+)
+
+
 class FreshAccount(AccountView):
     token = fields.Nested(FreshToken)
+    recovery_code = RECOVERY_CODE
+
+
+class RecoveryCodeView(View):
+    recovery_code = RECOVERY_CODE
+    created_at = UtcDateTime(attribute="recovery_code_created_at")
+
+
+class RecoveryChallengeView(View):
+    challenge = fields.String()
+    expires_at = UtcDateTime()
+
+
+def _check_recovery_code(text: str) -> None:
+    if not is_secret_text(text, CODE_PREFIX):
+        raise ValidationError("This is not a recovery code (rcv_…). Check it for typing errors.")
+
+
+class RecoveryByCode(Strict):
+    account = ACCOUNT
+    recovery_code = fields.String(
+        required=True,
+        validate=_check_recovery_code,
+        metadata={"pattern": f"^{CODE_PREFIX}[0-9A-Za-z]{{49}}$"},
+    )
+
+
+class RecoveryByBot(Strict):
+    account = ACCOUNT
+    bot = PlainText(64, required=True, metadata=describe("Id or name of a bot of this account."))
+    challenge = fields.String(
+        required=True,
+        validate=validate.Regexp(r"[0-9a-f.]{1,200}\Z", error="Must be a challenge as it was returned."),
+    )
+    proof = fields.String(
+        required=True,
+        validate=validate.Regexp(r"[0-9a-f]{128}\Z", error="Must be 128 hexadecimal digits, 0 to 9 and a to f."),
+        metadata=describe(
+            "The hexadecimal HMAC-SHA512 of the text `referee-account-recovery|` and the challenge, under the bytes of "
+            "the bot's secret (base64 after `whsec_`)."
+        ),
+    )

@@ -60,8 +60,7 @@ def _load_official_ranks(session: Session, bot_id: str, game: str | None) -> Seq
 
 
 def _describe_rank(rank: LadderRank) -> str:
-    error = "" if rank.error is None else f" ± {decimal(rank.error, 0)}"
-    return f"#{count(rank.rank)} of {count(rank.total)}, {decimal(points(rank.value), 0)}{error}"
+    return f"#{count(rank.rank)} of {count(rank.total)}, {decimal(points(rank.value), 0)}"
 
 
 def draw_badge(badge: Badge) -> Markup:

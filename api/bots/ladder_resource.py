@@ -43,7 +43,7 @@ def load_play(bot: Bot) -> Extended:
     session = current_session()
     moment = current_time(session)
     joined = [
-        Extended(membership, matches_today=membership.matches_today(moment))
+        Extended(membership, matches_today=membership.matches_today(moment), extra_today=membership.extra_today(moment))
         for membership in members.list_memberships(session, bot.id)
     ]
     return Extended(members.get_player(session, bot.id), ladders=joined)

@@ -7,6 +7,8 @@ from api.games.schemas import GAMES
 from api.messages import Length
 from referee.ladders.kinds import LadderPlay
 from referee.ladders.members import MAX_DAILY_MAXIMUM
+from referee.pairing.official import VERSION_MATCHES, VERSIONS_A_DAY
+from referee.ratings.elo import PROVISIONAL_GAMES
 
 
 class LadderPlayChanges(Strict):
@@ -41,6 +43,17 @@ class MembershipView(View):
     joined_at = UtcDateTime(attribute="member.joined_at")
     matches = fields.Integer(attribute="member.matches", metadata=describe("Matches made by the service."))
     matches_today = fields.Integer(metadata=describe("Those made since midnight in UTC."))
+    extra_today = fields.Integer(
+        metadata=describe(
+            "Those of today that do not count towards the pace: of a new version that plays immediately or against one."
+        )
+    )
+    immediate_matches = fields.Integer(
+        metadata=describe(
+            f"Matches left that follow one another immediately: {PROVISIONAL_GAMES} of a new bot, {VERSION_MATCHES} of "
+            f"a new certified version, {VERSIONS_A_DAY} times in 24 hours at most."
+        )
+    )
     daily_matches = fields.Integer(
         attribute="ladder.daily_matches", metadata=describe("The pace of the ladder: matches a day for each bot.")
     )

@@ -35,6 +35,7 @@ from referee.matches.bot_stats import BotTotals
 from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.matches.head_to_head import PairResult
 from referee.matches.match_filters import MatchFilter
+from referee.matches.results import load_public_scores
 from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
 from referee.workflows import visibility
@@ -105,7 +106,7 @@ def bot(bot_id: str) -> Response:
         histories=[history(ladder, found) for ladder in _ladders_to_plot([ladder for ladder, _ in rated])],
         more_histories=len(rated) > HISTORIES and "ladder" not in request.args,
         results=results(found),
-        recent=recent(found),
+        **recent(bot_id),
         certificate=None if certificate is None else attach_fitting_games(found, certificate),
         no_certificate=certificates.explain_no_certificate(current_session(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "games": found.games, "advice": advice()},
@@ -144,8 +145,6 @@ def advice() -> dict[str, str]:
 def show_head_to_head(bot_id: str, opponent_id: str) -> Response:
     """Show how a bot did against another one, with their last matches."""
     compared = compare_pair(bot_id, opponent_id)
-    both = MatchFilter(bot_ids=[bot_id, opponent_id])
-    found = matches.list_matches(current_session(), both, where=visibility.has_known_seats(), limit=RECENT)
     return page(
         "bots/head_to_head.html",
         bot=compared.bot,
@@ -153,7 +152,7 @@ def show_head_to_head(bot_id: str, opponent_id: str) -> Response:
         total=compared.total,
         games=[(result.game, result, draw_shares(result)) for result in compared.games],
         complete=compared.is_complete,
-        recent=match_views(found.items),
+        **recent(bot_id, opponent_id),
     )
 
 
@@ -214,15 +213,12 @@ def draw_shares(totals: BotTotals | PairResult) -> Markup:
     return stacked_bar(parts, f"{totals.ahead} ahead, {totals.level} level, {totals.behind} behind")
 
 
-def recent(of: Bot) -> list[dict[str, Any]]:
-    """Return the bot's last matches, except those whose players may not be named yet."""
-    wanted = MatchFilter(bot_ids=[of.id])
-    found = matches.list_matches(current_session(), wanted, where=visibility.has_known_seats(), limit=RECENT)
-    views = match_views(found.items)
-    for match in views:
-        match["own"] = next(seat for seat in match["seats"] if seat["bot"] == of.id)
-        match["rivals"] = [seat for seat in match["seats"] if seat["bot"] != of.id]
-    return views
+def recent(*bot_ids: str) -> dict[str, Any]:
+    """Return the last matches of these bots for a page, except those whose players may not be named yet."""
+    wanted = MatchFilter(bot_ids=bot_ids)
+    found = matches.list_matches(current_session(), wanted, where=visibility.has_known_seats(), limit=RECENT).items
+    scores = load_public_scores(current_session(), [match.id for match in found])
+    return {"recent": match_views(found), "scores": scores}
 
 
 def _list_badges(games: Sequence[str]) -> list[tuple[str, str]]:

@@ -4,10 +4,10 @@ from typing import Any
 
 from flask import current_app
 
-from api import etags, limits
+from api import etags, examples, limits
 from api.accounts.deletion import require_typed_name
 from api.accounts.schemas import Deletion
-from api.auth import account, anyone, current_account, may_organise, require_scope, viewer_id
+from api.auth import account, anyone, current_account, may_organise, recovery_token_id, require_scope, viewer_id
 from api.bots.presentation import attach_fitting_games, visible_bot
 from api.bots.presentation import list_bots as list_described_bots
 from api.bots.schemas import (
@@ -35,6 +35,7 @@ from referee.db.paging import Page
 from referee.matches import fault_reports as faults
 from referee.protocol.signing import bot_secret
 from referee.workflows import erasure, pausing, retirement, waiting
+from workers import reports
 
 PROFILE = ("summary", "language", "link")  # what an owner says about a bot
 
@@ -51,18 +52,27 @@ resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that pla
     status=201,
     secret=True,
     scope=Scope.PLAY,
+    documents=examples.REGISTER_BOT,
 )
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
 
     The bot is `unverified` until its URL has answered a challenge signed with the secret. The secret is returned only
-    in this response.
+    in this response. Once the bot is verified, the secret can recover the account if the token of this request has the
+    scope `all` and never expires, until the token is revoked.
     """
     profile = {name: new_bot[name] for name in PROFILE if name in new_bot}
     name, url = new_bot["name"], new_bot["url"]
-    return attach_secret(
-        bots.register(current_session(), current_account().id, name, url, profile=profile, quotas=_quotas())
+    registered = bots.register(
+        current_session(),
+        current_account().id,
+        name,
+        url,
+        profile=profile,
+        quotas=_quotas(),
+        recovery_token_id=recovery_token_id(),
     )
+    return attach_secret(registered)
 
 
 @resource.get("", anyone, items=BotView, query=BotQuery)
@@ -128,7 +138,11 @@ def pause(bot_id: str) -> Any:
 
 @resource.post('/<id("bot"):bot_id>/resume', account, OwnBotView, scope=Scope.PLAY)
 def resume(bot_id: str) -> Any:
-    """Resume a paused bot"""
+    """Resume a paused bot
+
+    The bot is `verified` again if its URL has passed the handshake; a bot that was paused as unreachable must pass
+    another one first. Only its owner and the operator may do this. If the bot is not paused, the response is a 409.
+    """
     return visible_bot(pausing.resume_bot(current_session(), get_managed_bot(bot_id).id))
 
 
@@ -160,9 +174,12 @@ def delete(body: dict[str, Any], bot_id: str) -> Any:
 def rotate_secret(bot_id: str) -> Any:
     """Give a bot a new secret
 
-    For a day, calls are signed with both the old and the new secret. The secret is returned only in this response.
+    For a day, calls are signed with both the old and the new secret. The secret is returned only in this response. The
+    new one can recover the account if the token of this request has the scope `all` and never expires, until the token
+    is revoked; the old one no longer can.
     """
-    return attach_secret(bots.rotate_secret(current_session(), get_own_bot(bot_id).id))
+    bot_id = get_own_bot(bot_id).id
+    return attach_secret(bots.rotate_secret(current_session(), bot_id, recovery_token_id=recovery_token_id()))
 
 
 @resource.post(
@@ -204,7 +221,10 @@ def show_certificate(bot_id: str) -> Any:
 
 @resource.get('/<id("bot"):bot_id>/certificates', anyone, items=CertificateView)
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
-    """List all certificates of a bot, newest first"""
+    """List all certificates of a bot, newest first
+
+    Ended certificates and those of earlier versions are listed, too. Anyone can read them.
+    """
     bot = bots.get_bot(current_session(), bot_id)
     found = certificates.list_certificates(current_session(), bot.id, **query)
     return Page([attach_fitting_games(bot, certificate) for certificate in found.items], found.next)
@@ -247,7 +267,8 @@ def show_waiting(bot_id: str) -> Any:
     """
     bot = bots.get_bot(current_session(), bot_id, owner_id=None if may_organise() else current_account().id)
     slots = current_app.config["SETTINGS"].runner_slots
-    return waiting.explain_waiting(current_session(), bot.id, runner_slots=slots)
+    is_stalled = reports.matches_stalled_s(current_app.extensions["referee.redis"]) is not None
+    return waiting.explain_waiting(current_session(), bot.id, runner_slots=slots, are_matches_stalled=is_stalled)
 
 
 def get_managed_bot(bot_id: str) -> Bot:

@@ -163,7 +163,8 @@ class CheckView(View):
         attribute="last_report",
         allow_none=True,
         metadata=describe(
-            "The result of the last check: `verdict`; `findings`, each with `severity`, `expected`, `came`, `advice`"
+            "The result of the last check: `verdict`; `findings`, one for each cause, each with `severity`, `expected`,"
+            " `came`, `cause` (what went wrong over HTTP, or empty), `same_cause` (other rules broken by it), `advice`"
             " and `curl` (`curl_cut`: it was too long); `latency` by part of a call; `coverage` by game; `seed` for"
             " `referee check --seed`. Null while a check is due or running. It may contain untrusted text of the bot."
         ),

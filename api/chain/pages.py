@@ -1,10 +1,13 @@
-"""Serve the page that explains signatures and shows the public keys and the head of the chain."""
+"""Serve the page that explains signatures and shows the public keys, the head of the chain, and restores."""
 
 from flask import Response
 
 from api.chain.presentation import list_keys, present_signature
 from api.pages.page import Pages, page
 from api.views import current_session
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
+from referee.accounts.acts import ActFilter
 from referee.errors import DamagedChain
 from referee.matches import chain
 
@@ -24,4 +27,5 @@ def keys() -> Response:
         keys=list_keys(),
         head=None if head is None else present_signature(head),
         problem=problem,
+        restores=acts.list_acts(current_session(), ActFilter(kind=ActKind.SERVICE_RESTORED)).items,
     )

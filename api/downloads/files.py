@@ -8,33 +8,27 @@ import gzip
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
-from datetime import date, datetime
+from dataclasses import asdict
+from datetime import date
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
-from api.fields import UtcDateTime
+from referee.csv_table import Cells, cell, write_table
 from referee.db.engine import Database
 from referee.db.paging import MAX_PAGE_SIZE, Cursor
 from referee.errors import LogDeleted
 from referee.ladders import months, owner_exchanges
-from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.ladders.tables import LadderMonth
-from referee.matches.download_seats import DownloadSeat
+from referee.matches.download_seats import SEAT_COLUMNS, seat_cells
 from referee.matches.states import MatchState
 from referee.tournaments import result_seats
 from referee.tournaments.result_seats import ResultFilter
 from referee.workflows import log_downloads
 from referee.workflows.log_downloads import LogEntry, LogList
 
-ROWS_A_PIECE: Final = 500  # rows of a ledger in a piece
 MOST_IN_ZIP: Final = 50_000  # logs; each takes 400 bytes of memory while the zip is written
-# Beginnings of text that spreadsheets treat as formulas, and the apostrophe put before them, so that different texts
-# stay different: ratings depend on changes of version.
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
-Cells = Sequence[Any]  # a row of a table
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # time of all files in a zip, so that the same logs give the same bytes
 
 
@@ -66,13 +60,7 @@ def zip_logs(database: Database, found: LogList) -> Iterator[bytes]:
 
 def results_csv(database: Database, which: ResultFilter, until: int) -> Iterator[bytes]:
     """Yield a CSV table with a row for each seat. Names that look like formulas get an apostrophe."""
-    return _table(COLUMNS, _result_pieces(database, which, until))
-
-
-def ledger_csv(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
-    """Yield the ledger of a ladder up to entry ``until`` as a CSV table, which includes the columns of results."""
-    rows = map(_ledger_row, ledger_rows(database, ladder_id, until))
-    return _table([*ENTERED, *COLUMNS, *MOVED], iter(lambda: list(islice(rows, ROWS_A_PIECE)), []))
+    return _table(SEAT_COLUMNS, _result_pieces(database, which, until))
 
 
 def month_csv(database: Database, closed: LadderMonth) -> Iterator[bytes]:
@@ -88,13 +76,17 @@ def _month_pieces(database: Database, closed: LadderMonth) -> Iterator[Iterable[
         yield [
             (
                 *(row.rank, row.bot_id, cell(row.name), row.owner_id, cell(row.owner_name)),
-                *(row.value, None if row.error is None else round(row.error, 1), row.games, row.matches),
+                *(row.value, _round_points(row.strength), _round_points(row.strength_error), row.games, row.matches),
             )
             for row in page.items
         ]
         cursor = page.next
         if cursor is None:
             return
+
+
+def _round_points(points: float | None) -> float | None:
+    return None if points is None else round(points, 1)
 
 
 def exchanges_csv(database: Database, ladder_id: str, month: date) -> Iterator[bytes]:
@@ -126,50 +118,21 @@ def _result_pieces(database: Database, which: ResultFilter, until: int) -> Itera
             seats = result_seats.load_result_seats(session, which, after=after, until=until)
         if not seats:
             return
-        yield map(_row, seats)
+        yield map(seat_cells, seats)
         after = seats[-1].seq
 
 
 def _table(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator[bytes]:
-    """Yield a table as CSV (RFC 4180): the titles, then each piece of its rows."""
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer)
-    for rows in chain([[titles]], pieces):
-        table.writerows(rows)
-        yield buffer.getvalue().encode()
-        buffer.seek(0)
-        buffer.truncate()
+    """Yield a table: its header, then each piece of its rows."""
+    return write_table(chain([[titles]], pieces))
 
 
 INDEX: Final = ("match", "game", "tournament", "tournament_round", "table", "leg", "status", "reason", "finished_at")
-ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
-MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro")
-MONTH_COLUMNS: Final = ("rank", "bot", "name", "owner", "owner_name", "rating_micro", "error", "games", "matches")
+MONTH_COLUMNS: Final = (
+    *("rank", "bot", "name", "owner", "owner_name", "rating_micro"),
+    *("strength", "strength_error", "games", "matches"),
+)
 EXCHANGE_COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "encounters", "points", "chance", "deviation")
-COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSeat)]
-
-
-def _row(seat: DownloadSeat) -> tuple[Any, ...]:
-    return tuple(cell(getattr(seat, field.name)) for field in fields(DownloadSeat))
-
-
-def _ledger_row(row: LedgerRow) -> tuple[Any, ...]:
-    entered, moved = ([cell(getattr(row, name)) for name in names] for names in (ENTERED, MOVED))
-    named = {"match": row.match_id, "reason": cell(row.reason), "bot": row.bot}
-    of_seat = [named.get(column) for column in COLUMNS] if row.seat is None else _row(row.seat)
-    return (*entered, *of_seat, *moved)
-
-
-def cell(value: object) -> object:
-    """Return ``value`` for a cell. Put an apostrophe before a formula, so that no spreadsheet runs it."""
-    match value:
-        case str() if value.startswith(FORMULA):
-            return f"'{value}"
-        case bool():
-            return str(value).lower()
-        case datetime():
-            return UtcDateTime()._serialize(value, None, None)
-    return value
 
 
 def _read_logs(database: Database, found: LogList) -> Iterator[tuple[LogEntry, bytes | None]]:

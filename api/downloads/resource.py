@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from flask import Response
 
-from api.auth import anyone
+from api.auth import anyone, viewer
 from api.downloads import files
 from api.downloads.sending import BUSY, send_file
 from api.fields import Id, Query, QueryTime, describe
 from api.views import Resource, database
 from referee.bots import bots
 from referee.ladders import months, ratings
+from referee.ladders.ledger_csv import ledger_csv
 from referee.tournaments import result_seats, tournaments, watching
 from referee.workflows import log_downloads
 from referee.workflows.log_downloads import LogList, LogSelection
@@ -146,7 +147,7 @@ def results(tournament_id: str) -> Response:
     match does not count. Names that a spreadsheet could run as formulas begin with an apostrophe.
     """
     with database().read() as session:
-        tournaments.get_tournament(session, tournament_id)
+        tournaments.get_visible_tournament(session, tournament_id, viewer())
         until = watching.last_seq(session)
     which = result_seats.is_in_tournament(tournament_id)
     return send_file("text/csv", f"{tournament_id}.csv", lambda: files.results_csv(database(), which, until))
@@ -164,7 +165,7 @@ def ladder_results(ladder_id: str) -> Response:
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
         until = ratings.last_seq(session, ladder_id)
-    return send_file("text/csv", f"{ladder_id}.csv", lambda: files.ledger_csv(database(), ladder_id, until))
+    return send_file("text/csv", f"{ladder_id}.csv", lambda: ledger_csv(database(), ladder_id, until))
 
 
 @resource.get(
@@ -221,7 +222,7 @@ def _find_logs(query: dict[str, Any], selection: LogSelection) -> LogList:
     span = {name: query[name] for name in ("finished_since", "finished_before") if name in query}
     with database().read() as session:
         if selection.tournament_id is not None:
-            tournaments.get_tournament(session, selection.tournament_id)
+            tournaments.get_visible_tournament(session, selection.tournament_id, viewer())
         if selection.bot_id is not None:
             bots.get_bot(session, selection.bot_id)
         if selection.ladder_id is not None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from api import limits
+from api import errors, limits
 from api.requests import LOG_POLICY
 from api.streams.connection_limits import ConnectionLimit
 from api.views import get_shared
@@ -14,7 +14,7 @@ from api.views import get_shared
 MOST_CONCURRENT: Final = 4  # downloads in a process; each keeps a thread
 MOST_PER_ADDRESS: Final = 2
 RETRY_AFTER_S: Final = 10
-BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
+BUSY: Final = {503: errors.describe("The limit of concurrent downloads is reached. See Retry-After.")}
 
 
 class _FileBody:

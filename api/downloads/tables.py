@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from api.downloads.files import cell
+from referee.csv_table import cell
 
 SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")  # those that Markdown could interpret
 

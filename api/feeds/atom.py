@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-from referee import __version__
+import referee
 
 MEDIA_TYPE: Final = "application/atom+xml"
 NAMESPACE: Final = "http://www.w3.org/2005/Atom"
@@ -59,7 +59,7 @@ def write_feed(feed: AtomFeed, public_url: str) -> bytes:
     author = ElementTree.SubElement(root, "author")
     _add(author, "name", "Referee")
     _add(author, "uri", f"{public_url}/")
-    _add(root, "generator", "Referee", version=__version__)
+    _add(root, "generator", "Referee", version=referee.__version__)
     _add(root, "icon", f"{public_url}/favicon.ico")
     _add(root, "link", rel="self", type=MEDIA_TYPE, href=f"{public_url}{feed.path}")
     _add(root, "link", rel="alternate", type="text/html", href=f"{public_url}{feed.page}")

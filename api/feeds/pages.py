@@ -78,7 +78,7 @@ def bot_results(bot_id: str) -> Response:
 @pages.view('/tournaments/<id("trn"):tournament_id>/results.atom')
 def tournament_results(tournament_id: str) -> Response:
     """Send the newest results of a tournament."""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = tournaments.get_visible_tournament(current_session(), tournament_id)
     found = watching.list_newest_ended(current_session(), tournament_id, limit=ENTRIES)
     return _send(
         AtomFeed(
@@ -206,8 +206,7 @@ def _month_entry(closed: ClosedMonth) -> FeedEntry:
     counted = f"{count(closed.month.bots)} bot{'' if closed.month.bots == 1 else 's'} played {matches_played}."
     rating = ""
     if champion is not None:
-        error = "" if champion.error is None else f" ± {decimal(champion.error, 0)}"
-        rating = f" Rating of the champion: {decimal(points(champion.value), 1)}{error}."
+        rating = f" Rating of the champion: {decimal(points(champion.value), 1)}."
     return FeedEntry(
         key=f"ladders/{closed.ladder.id}/months/{closed.name}",
         named_at=closed.ladder.created_at,

@@ -32,7 +32,8 @@ def create(wish: dict[str, Any]) -> Any:
     """Ask for a friendly
 
     The owners of the bots that play `on_request` accept or decline it within 7 days. When all have accepted, the match
-    is created. An account can have 20 pending requests. If nobody has to be asked, the response is a 409.
+    is created; it may last for `may_last_s` seconds while others wait for slots, as any friendly. An account can have
+    20 pending requests. If nobody has to be asked, the response is a 409.
     """
     check_own_friendly(wish)
     plan = MatchPlan(
@@ -58,7 +59,10 @@ def list_requests(query: dict[str, Any]) -> Any:
 
 @resource.get(REQUEST, account, RequestView)
 def show(request_id: str) -> Any:
-    """Get a request that you sent or decide about"""
+    """Get a request that you sent or decide about
+
+    Other accounts get a 404. A request is kept for 30 days.
+    """
     return present_request(requests.get_request(current_session(), request_id, current_account().id))
 
 
@@ -75,14 +79,21 @@ def accept(request_id: str) -> Any:
 
 @resource.post(f"{REQUEST}/decline", account, RequestView, scope=Scope.PLAY, body=Decline)
 def decline(wish: dict[str, Any], request_id: str) -> Any:
-    """Decline a request for a friendly with your bots"""
+    """Decline a request for a friendly with your bots
+
+    One owner who declines ends the request for all. The account that sent it is notified, with your `reason` if you
+    give one. If the request is not pending, the response is a 409.
+    """
     account_id = current_account().id
     return present_request(requests.decline(current_session(), request_id, account_id, wish["reason"]))
 
 
 @resource.post(f"{REQUEST}/withdraw", account, RequestView, scope=Scope.PLAY)
 def withdraw(request_id: str) -> Any:
-    """Withdraw a request that you sent"""
+    """Withdraw a request that you sent
+
+    Its match is then not created. If the request is not pending, the response is a 409.
+    """
     return present_request(requests.withdraw(current_session(), request_id, current_account().id))
 
 

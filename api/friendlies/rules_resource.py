@@ -29,7 +29,11 @@ resource = Resource("friendly-rules", "/api/v1", "Who may challenge a bot to fri
 
 @resource.get('/bots/<id("bot"):bot_id>/friendlies', anyone, RulesView)
 def show(bot_id: str) -> Any:
-    """Get who may challenge a bot, and why you cannot"""
+    """Get who may challenge a bot, and why you cannot
+
+    Anyone can read the rules. With a token, `obstacle` says why your account cannot challenge the bot now, and
+    `may_request` whether its owner can be asked.
+    """
     return present_rules(bots.get_bot(current_session(), bot_id))
 
 
@@ -52,7 +56,10 @@ def change(changes: dict[str, Any], bot_id: str) -> Any:
 
 @resource.get("/challengers", account, list_of(ChallengerView))
 def list_challengers() -> Any:
-    """List the accounts that you have accepted or blocked, newest first"""
+    """List the accounts that you have accepted or blocked, newest first
+
+    All are on one page: at most 200 accounts. Nobody else can read the list.
+    """
     return single_page(present_entries(rules.list_entries(current_session(), current_account().id)))
 
 
@@ -70,7 +77,10 @@ def put_challenger(entry: dict[str, Any], account_id: str) -> Any:
 
 @resource.delete('/challengers/<id("acc"):account_id>', account, scope=Scope.PLAY)
 def remove_challenger(account_id: str) -> None:
-    """Neither accept nor block an account any more"""
+    """Neither accept nor block an account any more
+
+    The rules of each bot then apply to this account. Removing an account that is not listed has no effect.
+    """
     rules.remove_entry(current_session(), current_account().id, account_id)
 
 

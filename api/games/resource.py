@@ -16,18 +16,28 @@ resource = Resource("games", "/api/v1/games", "The catalogue of games with their
 
 @resource.get("", anyone, list_of(GameView), transaction=None)
 def list_games() -> Any:
-    """List all games"""
+    """List all games
+
+    All are on one page, each with its options, numbers of seats and the version of its rules.
+    """
     return single_page(list(catalogue().values()))
 
 
 @resource.get("/<name>", anyone, GameView, transaction=None)
 def show(name: str) -> Any:
-    """Get a game with its options"""
+    """Get a game with its options
+
+    Each option has its type, default value and limits. An unknown game is a 404.
+    """
     return game(name)
 
 
 @resource.get("/<name>/rules", anyone, transaction=None)
 @resource.file_response("text/markdown", "The rules as Markdown.")
 def rules(name: str) -> Response:
-    """Get the rules of a game, for bot authors"""
+    """Get the rules of a game, for bot authors
+
+    The page is the specification of the game: rulings, phases, actions, observations and options. An unknown game is a
+    404.
+    """
     return Response(rules_page(name), mimetype="text/markdown")

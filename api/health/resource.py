@@ -2,15 +2,16 @@
 
 import logging
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from flask import current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.health.checks import ServiceHealth
-from api.health.schemas import AliveView, ReadyView
-from api.views import Resource, database, get_shared
-from referee import __version__
+import referee
+from api.health.checks import find_play_obstacle
+from api.health.current import read_health
+from api.health.schemas import AliveView, PlayView, ReadyView
+from api.views import Resource, database
 from referee.db.health import DatabaseHealth
 from referee.errors import RefereeError
 from referee.ladders import nightly_audit
@@ -20,27 +21,63 @@ log = logging.getLogger(__name__)
 
 resource = Resource("health", "/", "Health checks for supervisors and load balancers.")
 
+UNAVAILABLE: Final = {
+    "description": "The database is not available.",
+    "content": {"application/json": {"schema": ReadyView}},
+}
+NOT_PLAYED: Final = {
+    "description": "Nothing is played; `reason` says why.",
+    "content": {"application/json": {"schema": PlayView}},
+}
+
 
 @resource.get("/healthz", None, AliveView, transaction=None)
 def alive() -> Any:
-    """Check that the process responds"""
+    """Check that the process responds
+
+    The response never depends on the database or Redis: for these, ask `GET /readyz`.
+    """
     return {"status": "ok"}
 
 
-@resource.get("/readyz", None, ReadyView, transaction=None)
+@resource.get("/playz", None, PlayView, transaction=None, documents={"responses": {503: NOT_PLAYED}})
+def playing() -> Any:
+    """Check that matches are played
+
+    The response is a 503 when due matches, handshakes, checks or messages have waited for 60 s although runners could
+    claim them, when the process that answers has known of no worker for 30 s, and without a database. The result is
+    cached for 3 s. Without Redis or a scheduler, the process that answers watches the queue itself while it is asked at
+    least every 15 s.
+    """
+    health = read_health()
+    obstacle = find_play_obstacle(health)
+    known = "Redis is not available, so workers are not counted."
+    if health.workers is not None:
+        known = f"Workers alive: {health.workers}."
+    waits = "No due work is left waiting."
+    if health.stalled_s is not None:
+        waits = f"Due {health.stalled_what} have waited for {health.stalled_s} s."
+    return {
+        "status": "ok" if obstacle is None else "unavailable",
+        "reason": obstacle or f"{waits} {known}",
+        "overdue": None if health.stalled_s is None else health.stalled_what,
+        "overdue_s": health.stalled_s,
+        "workers": health.workers,
+    }, 200 if obstacle is None else 503
+
+
+@resource.get("/readyz", None, ReadyView, transaction=None, documents={"responses": {503: UNAVAILABLE}})
 def ready() -> Any:
     """Check that the service can work
 
     Both the database and Redis must store something; the result is cached for 3 s. Without a database that can be
     written, the response is a 503. Without Redis, the service is only degraded: matches are still played, but live
     pages and rate limits work separately in each process. It is degraded, too, when the last audit found logs or
-    ratings that differ; when due matches have waited for 30 s although runners could claim them, or no scheduler
-    watches them; and when this process or a worker lacks file descriptors, threads or memory. With `egress: private`,
+    ratings that differ; when due work has waited for 30 s although runners could claim it, or no scheduler
+    watches it; and when this process or a worker lacks file descriptors, threads or memory. With `egress: private`,
     bots may have the addresses in `private_bots`; with `egress: dev`, the service may call other private ones, too.
     """
-    health = get_shared(
-        "referee.health", lambda: ServiceHealth(database(), current_app.extensions["referee.redis"])
-    ).read()
+    health = read_health()
     available = health.database == DatabaseHealth.OK
     audit, audited_at = audit_state() if available else ("none", None)
     is_whole = health.is_whole and audit != "differs"
@@ -52,7 +89,7 @@ def ready() -> Any:
         "database": health.database,
         "redis": health.redis,
         "queue": health.queue,
-        "queue_stalled_s": health.stalled_s,
+        "queue_stalled_s": health.stalled_s if health.queue == "stalled" else None,
         "workers": health.workers,
         "files": health.files,
         "runners": health.runners,
@@ -61,7 +98,7 @@ def ready() -> Any:
         "audited_at": audited_at,
         "egress": egress,
         "private_bots": settings.private_bots.split(",") if settings.private_bots else [],
-        "version": __version__,
+        "version": referee.__version__,
     }, 200 if available else 503
 
 

@@ -13,6 +13,16 @@ class AliveView(View):
     status = fields.String(metadata={"enum": ["ok"]})
 
 
+class PlayView(View):
+    status = fields.String(metadata={"enum": ["ok", "unavailable"]})
+    reason = fields.String(metadata=describe("Why nothing is played, or what is known, as a sentence."))
+    overdue = fields.String(
+        allow_none=True, metadata=describe("What has been due for 30 s or longer: matches, handshakes, …; else null.")
+    )
+    overdue_s = fields.Integer(allow_none=True, metadata=describe("For how long it has been due."))
+    workers = fields.Integer(allow_none=True, metadata=describe("Workers with a recent heartbeat; null without Redis."))
+
+
 class ReadyView(View):
     status = fields.String(metadata={"enum": ["ok", "degraded", "unavailable"]})
     database = fields.String(validate=member_of(DatabaseHealth))
@@ -20,12 +30,15 @@ class ReadyView(View):
     queue = fields.String(
         validate=validate.OneOf(get_args(QueueHealth)),
         metadata=describe(
-            "Whether due matches are claimed; `unwatched` without a scheduler, `unknown` shortly after the start or "
+            "Whether due work is claimed; `unwatched` without a scheduler, `unknown` shortly after the start or "
             "without Redis. Matches whose bots are full or paused do not count as waiting."
         ),
     )
     queue_stalled_s = fields.Integer(
-        allow_none=True, metadata=describe("For how long matches have waited that a runner could claim.")
+        allow_none=True,
+        metadata=describe(
+            "For how long due work has waited that a runner could claim; null unless `queue` is `stalled`."
+        ),
     )
     workers = fields.Integer(allow_none=True, metadata=describe("Workers with a recent heartbeat."))
     files = fields.String(

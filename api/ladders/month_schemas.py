@@ -3,6 +3,7 @@
 from marshmallow import fields
 
 from api.fields import Micro, Points, Rounded, UtcDateTime, View, describe
+from api.ladders.schemas import StrengthErrorField
 
 
 class MonthRowView(View):
@@ -13,14 +14,15 @@ class MonthRowView(View):
     owner_name = fields.String(metadata=describe("Public name of the owner when the month was closed."))
     rating = Points("value", metadata=describe("Rating in points, to one decimal."))
     rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
-    error = Rounded(
+    strength = Rounded(
         1,
         allow_none=True,
         metadata=describe(
-            "Half the width of the 95 % interval of the rating, in points, when the month was closed; null if it was "
-            "not known."
+            "Strength of the version of that time in points, fitted when the month was closed. It differs from "
+            "`rating`; null if it was not known."
         ),
     )
+    strength_error = StrengthErrorField()
     games = fields.Integer(metadata=describe("Matches that counted until the end of the month."))
     matches = fields.Integer(metadata=describe("Matches of the month that counted."))
 

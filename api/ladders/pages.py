@@ -21,7 +21,7 @@ from api.views import current_session
 from referee.db.paging import Page
 from referee.figures import count
 from referee.ladders import leaderboard, members, months, ratings, trends
-from referee.ladders.rating_errors import load_errors
+from referee.ladders.rating_errors import StrengthEstimate, load_estimates
 from referee.ladders.tables import Ladder
 from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
@@ -68,14 +68,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntry:
-    """Represent a bot on the page of a ladder. ``change`` is its last one in micro-points, ``error`` is in points."""
+    """Represent a bot on the page of a ladder. ``change`` is its last one in micro-points."""
 
     row: Any  # a ``leaderboard.LeaderboardRow`` or a ``ratings.RankedBot``
     version: str | None
     trend: trends.Trend | None
     change: int | None
     spark: Markup | None
-    error: float | None
+    estimate: StrengthEstimate
     interval: Markup | None
 
 
@@ -85,7 +85,7 @@ def all_ladders() -> Response:
     found = leaderboard.list_official_first(current_session(), start=LADDERS * (number - 1), limit=LADDERS + 1)
     summaries = leaderboard.load_summaries(current_session(), found[:LADDERS])
     official = [summary for summary in summaries if summary.ladder.official]
-    playing = members.count_members(current_session(), [summary.ladder.id for summary in official])
+    member_counts = members.count_members(current_session(), [summary.ladder.id for summary in official])
     variants: dict[str, list[leaderboard.LadderSummary]] = {}
     for summary in summaries[len(official) :]:
         variants.setdefault(summary.ladder.game, []).append(summary)
@@ -94,7 +94,7 @@ def all_ladders() -> Response:
     return page(
         "ladders/all.html",
         official=official,
-        playing=playing,
+        members=member_counts,
         variants=variants,
         points=points,
         before=before,
@@ -125,8 +125,8 @@ def _current_page(found: Ladder, last: int) -> Response:
         start=start,
         limit=ROWS_PER_PAGE,
     )
-    errors = load_errors(current_session(), found.id, [row.bot_id for row in shown.rows])
-    rows = _rows(found.id, shown.rows, errors=errors)
+    estimates = load_estimates(current_session(), found.id, [row.bot_id for row in shown.rows])
+    rows = _rows(found.id, shown.rows, estimates=estimates)
     return page(
         "ladders/ladder.html",
         ladder=found,
@@ -205,29 +205,38 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
 
 
 def _rows(
-    ladder_id: str, rows: Sequence[Any], *, errors: Mapping[str, float] | None = None, up_to: int | None = None
+    ladder_id: str,
+    rows: Sequence[Any],
+    *,
+    estimates: Mapping[str, StrengthEstimate] | None = None,
+    up_to: int | None = None,
 ) -> list[LeaderboardEntry]:
     recent_trends = trends.load_trends(current_session(), ladder_id, [line.bot_id for line in rows], up_to=up_to)
-    known = errors or {}
-    domain = _domain([(line.value / MICRO, known[line.bot_id]) for line in rows if line.bot_id in known])
-    return [_row(line, recent_trends.get(line.bot_id), known.get(line.bot_id), domain) for line in rows]
+    known = estimates or {}
+    domain = _domain([estimate.interval for estimate in known.values() if estimate.interval])
+    return [
+        _row(line, recent_trends.get(line.bot_id), known.get(line.bot_id, StrengthEstimate()), domain) for line in rows
+    ]
 
 
-def _row(row: Any, trend: trends.Trend | None, error: float | None, domain: tuple[float, float]) -> LeaderboardEntry:
+def _row(
+    row: Any, trend: trends.Trend | None, estimate: StrengthEstimate, domain: tuple[float, float]
+) -> LeaderboardEntry:
     version = row.version if isinstance(row, leaderboard.LeaderboardRow) else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Recent rating") if len(values) > 1 else None
     change = trend.values[-1] - trend.values[-2] if trend else None
-    bar, rating = None, row.value / MICRO
-    if error is not None:
-        bar = interval_bar(rating, rating - error, rating + error, domain, "95 % interval")
-    return LeaderboardEntry(row, version, trend, change, spark, error, bar)
+    bar = None
+    if estimate.interval:
+        low, high = estimate.interval
+        bar = interval_bar((low + high) / 2, low, high, domain, "95 % interval")
+    return LeaderboardEntry(row, version, trend, change, spark, estimate, bar)
 
 
 def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return both ends of the common scale of the intervals on a page, each given by its middle and half its width."""
-    low = min((rating - error for rating, error in intervals), default=0.0)
-    high = max((rating + error for rating, error in intervals), default=0.0)
+    """Return both ends of the common scale of the intervals on a page."""
+    low = min((low for low, _ in intervals), default=0.0)
+    high = max((high for _, high in intervals), default=0.0)
     margin = max(0.0, MIN_DOMAIN - (high - low)) / 2
     return low - margin, high + margin
 

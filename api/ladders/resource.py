@@ -16,7 +16,7 @@ from api.ladders.schemas import (
     StandingQuery,
     StrengthsPage,
 )
-from api.ladders.strengths import attach_errors, attach_ranks, ladder_entry, ladder_fit
+from api.ladders.strengths import attach_estimates, attach_ranks, ladder_entry, ladder_fit
 from api.pagination import PageQuery, envelope, page_in_memory, read_cursor
 from api.views import Resource, current_session, database
 from referee.accounts import accounts
@@ -31,7 +31,10 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 
 @resource.get("", anyone, items=LadderView, query=LadderQuery)
 def list_ladders(query: dict[str, Any]) -> Any:
-    """List ladders: the official one of each game, then the variants"""
+    """List ladders: the official one of each game, then the variants
+
+    A page has up to 50 ladders, or `limit`. The ranks of a ladder are at `GET /ladders/{ladder_id}`.
+    """
     page = ratings.list_ladders(current_session(), **query)
     playing = members.count_members(current_session(), [ladder.id for ladder in page.items])
     return Page([Extended(ladder, members=playing[ladder.id]) for ladder in page.items], page.next)
@@ -48,7 +51,7 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     found = load_page(ladder_id, query.get("as_of"), limit=query["limit"], cursor=read_cursor(query))
     playing = members.count_members(current_session(), [ladder_id])[ladder_id]
     rows = envelope(found.page, query)
-    shown = rows | {"items": attach_errors(ladder_id, rows["items"])}
+    shown = rows | {"items": attach_estimates(ladder_id, rows["items"])}
     return Extended(ladder, members=playing, as_of_seq=found.as_of_seq, **shown)
 
 
@@ -70,7 +73,7 @@ def show_rank(ladder_id: str, bot_id: str) -> Any:
 
 @resource.get('/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)
 def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
-    """Get the estimated strengths of the bots, with confidence intervals
+    """Get the estimated strengths of the bots on a ladder, with confidence intervals
 
     The strengths are estimated from the newest 10,000 results that count. The very last results may not be included
     yet. For more than 1,000 bots, the response is a 409 `too_large`.

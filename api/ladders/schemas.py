@@ -64,15 +64,22 @@ class LadderRow(RatedBotView):
     rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
 
 
-class RatingErrorField(Rounded):
+class StrengthField(Rounded):
     def __init__(self) -> None:
-        text = "Half the width of the 95 % interval of the rating, in points, from the results of the present version; "
-        text += "null for the first seconds after the first result of a bot."
+        text = "Strength of the present version in points, fitted to the newest results regardless of their order. It "
+        text += "differs from `rating`; null for the first seconds after the first result of a bot."
+        super().__init__(1, allow_none=True, metadata=describe(text))
+
+
+class StrengthErrorField(Rounded):
+    def __init__(self) -> None:
+        text = "Half the width of the 95 % interval of `strength`, not of `rating`, in points; null without a strength."
         super().__init__(1, allow_none=True, metadata=describe(text))
 
 
 class LadderPageRow(LadderRow):
-    error = RatingErrorField()
+    strength = StrengthField()
+    strength_error = StrengthErrorField()
 
 
 class LadderPageView(LadderView):
@@ -86,7 +93,8 @@ class LadderPageView(LadderView):
 
 
 class BotRankView(RatedBotView):
-    error = RatingErrorField()
+    strength = StrengthField()
+    strength_error = StrengthErrorField()
     as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
     rank = fields.Integer(
         metadata=describe("Rank on the ladder: one more than the number of bots with a better rating.")

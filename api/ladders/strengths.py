@@ -1,17 +1,18 @@
 """Estimate the strengths of bots from results, one estimate at a time. Cache the estimates of ladders.
 
-The errors of ladder rows do not depend on this: the scheduler stores them (``referee.ladders.rating_errors``).
+The strengths of ladder rows do not depend on this: the scheduler stores them (``referee.ladders.rating_errors``).
 """
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Final
 
 from api.caching import Cache, CacheEntry
 from api.errors import Problem
 from api.extended import Extended
 from api.views import current_session, database
-from referee.ladders.rating_errors import load_errors
+from referee.ladders.rating_errors import load_estimates
 from referee.ladders.ratings import RankedBot
 from referee.ladders.strengths import LadderResults, load_results
 from referee.ratings.strengths import Fit, RankedResult, Strength, fit
@@ -40,13 +41,13 @@ def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
     return kept.part("fit", lambda: fit_strengths(kept.made.results))
 
 
-def attach_errors(ladder_id: str, rows: Sequence[RankedBot]) -> list[Extended]:
-    """Return rows of a ladder, each with the 95 % error of its rating in points.
+def attach_estimates(ladder_id: str, rows: Sequence[RankedBot]) -> list[Extended]:
+    """Return rows of a ladder, each with the strength of the bot and its 95 % error in points.
 
-    The error is None until the scheduler has computed it, which it does soon after the first result of a bot.
+    Both are None until the scheduler has computed them, which it does soon after the first result of a bot.
     """
-    errors = load_errors(current_session(), ladder_id, [row.bot_id for row in rows])
-    return [Extended(row, error=errors.get(row.bot_id)) for row in rows]
+    estimates = load_estimates(current_session(), ladder_id, [row.bot_id for row in rows])
+    return [Extended(row, **asdict(estimates[row.bot_id])) for row in rows]
 
 
 def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]) -> list[Extended]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response, current_app, request
 
 from api.errors import invalid
 from api.matches.presentation import extend_openings, match_views
@@ -19,11 +19,12 @@ from referee import viewer
 from referee.bots import bots
 from referee.matches import chain, deal_groups, logs, matches, results, voids
 from referee.matches.match_filters import BotResult, MatchFilter
-from referee.matches.states import ENDED, MatchState
+from referee.matches.states import ENDED, OPEN, MatchState
 from referee.matches.voids import VoidFilter
 from referee.tournaments import tournaments
 from referee.viewer.presentation import presentation, presentations
-from referee.workflows import unrated, visibility
+from referee.workflows import unrated, visibility, waiting
+from workers import reports
 
 pages = Pages("matches", __name__)
 
@@ -54,11 +55,12 @@ def contents() -> Response:
     return page(
         "matches/list.html",
         matches=match_views(found.items),
+        scores=results.load_public_scores(current_session(), [match.id for match in found.items]),
         next=envelope(found, query)["next"],
         filters=[(name, value) for name in QUERY for value in request.args.getlist(name) if value],
         wanted=wanted,
         bots=_names_of_bots(wanted.bot_ids),
-        tournament=tournament_id and tournaments.get_tournament(current_session(), tournament_id).name,
+        tournament=tournament_id and tournaments.get_visible_tournament(current_session(), tournament_id).name,
         first=query["cursor"] is None,
         states=STATES,
         results=list(BotResult),
@@ -85,6 +87,7 @@ def show(match_id: str) -> Response:
         placed=placed,
         scores=results.get_result(current_session(), match_id).scores if placed and script_data["open"] else None,
         unit=presentation(match.game)["score"],
+        faults=[seat.faults for seat in matches.seats_of(current_session(), [match_id])[match_id]],
         digest=logs.find_digest(current_session(), match_id) if match.log_deleted_at else None,
         signature=chain.find_signature(current_session(), match_id) if script_data["open"] else None,
         tournament=tournament,
@@ -92,6 +95,7 @@ def show(match_id: str) -> Response:
         over=over,
         voids=present_voids(found),
         reason=match_reason(match.reason),
+        waits=_explain_waiting(match.id) if match.status in OPEN - {MatchState.RUNNING} else None,
         why_unrated=unrated.UNRATED_REASONS.get(view["unrated_reason"]),
         script_data=script_data,
     )
@@ -116,6 +120,15 @@ def embed(match_id: str) -> Response:
 def replay() -> Response:
     """Show the page that opens a log file."""
     return page("matches/replay.html", script_data={"faults": viewer.advice(), "presentations": presentations()})
+
+
+def _explain_waiting(match_id: str) -> tuple[waiting.OpenMatch | None, int | None]:
+    """Return what the match waits for, and how many seconds due work of the service has waited if it is stalled."""
+    slots = current_app.config["SETTINGS"].runner_slots
+    stalled_s = reports.matches_stalled_s(current_app.extensions["referee.redis"])
+    is_stalled = stalled_s is not None
+    match = waiting.explain_match(current_session(), match_id, runner_slots=slots, are_matches_stalled=is_stalled)
+    return match, stalled_s
 
 
 def _names_of_bots(bot_ids: Sequence[str]) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from api.extended import Extended
 from api.matches.schemas import MatchView
 from api.views import current_session, master_key
 from referee.ladders import match_ratings, ratings
-from referee.matches import deal_groups, matches
+from referee.matches import deal_groups, friendly_time, matches
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, StoredMatch
 from referee.workflows import unrated, visibility
@@ -55,7 +55,8 @@ def attach_group(match: StoredMatch) -> Extended:
     """Return a match with its seats, as the caller may see them, and its deal group, revealed once it is over."""
     (visible,) = visible_matches([match])
     group = deal_groups.get_group(current_session(), match.group_id)
-    return Extended(visible, group=extend_group(group))
+    longest_s = friendly_time.longest_s(match.game, match.seats, match.budget_ms) if match.is_friendly else None
+    return Extended(visible, group=extend_group(group), may_last_s=longest_s)
 
 
 def extend_group(group: DealGroup) -> Extended:

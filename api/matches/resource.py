@@ -1,10 +1,11 @@
-"""Create, list, cancel and retry matches; download their logs."""
+"""Download logs of matches; create, list, cancel and retry matches."""
 
 import gzip
 from typing import Any
 
 from flask import Response, request
 
+from api import examples
 from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
 from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
@@ -31,14 +32,45 @@ from referee.workflows import match_cancellation, match_retry, visibility, void_
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
+@resource.get('/<id("mat"):match_id>/log', anyone, documents=examples.DOWNLOAD_LOG)
+@resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
+def log(match_id: str) -> Response:
+    """Download the log of a match
+
+    The last row is followed by the signature of the log, a line of type `signature`, unless the log is not signed. The
+    log can be read when the last match of its deal group is over; before that, the response is a 409 `log_not_ready`. A
+    match that was cancelled before its first row has no log. The response is a 410 `log_deleted` if the service no
+    longer keeps the log, see `log_deleted_at` of the match, and a 409 `log_damaged` if the stored log or its signature
+    is not as it was recorded: it is never served.
+    """
+    match = matches.get_match(current_session(), match_id)
+    gzipped = request.accept_encodings["gzip"] > 0
+    try:
+        content = logs.read_log_file(current_session(), match, gzipped=False)
+    except NotReady as error:
+        if logs.is_log_public(current_session(), match):
+            raise not_found() from None  # the match was cancelled before its first row and will never have a log
+        raise Problem(409, "log_not_ready", str(error)) from None
+    response = Response(content, mimetype="application/x-ndjson")
+    response.headers["Content-Disposition"] = f'attachment; filename="{match.id}.ndjson"'
+    response.headers["Content-Security-Policy"] = LOG_POLICY
+    response.headers["Vary"] = "Accept-Encoding"
+    if gzipped:  # in one gzip member: browsers read only the first
+        response.set_data(gzip.compress(content, 6, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
 @resource.post("", account, WholeMatchView, wakes_runner=True, body=NewMatch, status=201, scope=Scope.PLAY)
 def arrange(new_match: dict[str, Any]) -> Any:
     """Create a match
 
     An owner can create friendlies: unrated matches with at least one bot of their own. An owner may have 10 friendlies
     that are not over, each with at most 5 s per decision and a bank of at most 60 s. Organisers have no such limits,
-    may seat any bots, and may create rated matches. Owners decide who plays friendlies with their bots, and when: a
-    403 or 409 says why a bot cannot be challenged. With the code `needs_acceptance`, its owner can be asked.
+    may seat any bots, and may create rated matches. While other matches wait for slots, a friendly may last for
+    `may_last_s` seconds, at least 15 minutes; then it is cancelled, and no bot is charged. Owners decide who plays
+    friendlies with their bots, and when: a 403 or 409 says why a bot cannot be challenged. With the code
+    `needs_acceptance`, its owner can be asked.
     """
     seated = check_may_create(new_match)
     if not new_match["rated"]:
@@ -58,8 +90,8 @@ def arrange(new_match: dict[str, Any]) -> Any:
 def list_matches(query: dict[str, Any]) -> Any:
     """List matches, newest first
 
-    If you filter by bots that are not all your own, the rated matches in progress whose players are hidden are left
-    out.
+    If you filter by bots that are not all your own, the matches of anonymous tournaments whose players are hidden are
+    left out.
     """
     place = {name: query.pop(name) for name in ("limit", "cursor")}
     wanted = MatchFilter(**query)
@@ -71,7 +103,11 @@ def list_matches(query: dict[str, Any]) -> Any:
 
 @resource.get('/<id("mat"):match_id>', anyone, WholeMatchView)
 def show(match_id: str) -> Any:
-    """Get a match"""
+    """Get a match
+
+    The bots of a rated match of an `anonymous` tournament are hidden until it is over, unless you are an organiser. The
+    seed of the deals is shown once the deal group is over; `GET …/log` has the log.
+    """
     return attach_group(matches.get_match(current_session(), match_id))
 
 
@@ -139,35 +175,6 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
     return fault_reports.list_faults(
         current_session(), match_id=match.id, owner_id=None if judges else current_account().id, **query
     )
-
-
-@resource.get('/<id("mat"):match_id>/log', anyone)
-@resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
-def log(match_id: str) -> Response:
-    """Download the log of a match
-
-    The last row is followed by the signature of the log, a line of type `signature`, unless the log is not signed. The
-    log can be read when the last match of its deal group is over; before that, the response is a 409 `log_not_ready`. A
-    match that was cancelled before its first row has no log. The response is a 410 `log_deleted` if the service no
-    longer keeps the log, see `log_deleted_at` of the match, and a 409 `log_damaged` if the stored log or its signature
-    is not as it was recorded: it is never served.
-    """
-    match = matches.get_match(current_session(), match_id)
-    gzipped = request.accept_encodings["gzip"] > 0
-    try:
-        content = logs.read_log_file(current_session(), match, gzipped=False)
-    except NotReady as error:
-        if logs.is_log_public(current_session(), match):
-            raise not_found() from None  # the match was cancelled before its first row and will never have a log
-        raise Problem(409, "log_not_ready", str(error)) from None
-    response = Response(content, mimetype="application/x-ndjson")
-    response.headers["Content-Disposition"] = f'attachment; filename="{match.id}.ndjson"'
-    response.headers["Content-Security-Policy"] = LOG_POLICY
-    response.headers["Vary"] = "Accept-Encoding"
-    if gzipped:  # in one gzip member: browsers read only the first
-        response.set_data(gzip.compress(content, 6, mtime=0))
-        response.headers["Content-Encoding"] = "gzip"
-    return response
 
 
 def check_may_create(new_match: dict[str, Any]) -> list[Bot]:

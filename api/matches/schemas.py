@@ -156,7 +156,7 @@ class SeatView(View):
     bot = fields.String(
         attribute="bot_id",
         allow_none=True,
-        metadata=describe("Id of the bot. Null until a rated match is over, unless its tournament is not `anonymous`."),
+        metadata=describe("Id of the bot. Null until the match is over if it is rated, of an `anonymous` tournament."),
     )
     name = fields.String(
         attribute="bot_name",
@@ -294,4 +294,12 @@ class MatchView(View):
 
 
 class WholeMatchView(MatchView):
+    may_last_s = fields.Integer(
+        allow_none=True,
+        metadata=describe(
+            "Seconds that this friendly may last while other matches wait for slots: the longer of 900 and three times "
+            "the duration of a match with the default options in which every answer takes the whole budget. Then it is "
+            "cancelled, and no bot is charged. Null for other matches."
+        ),
+    )
     group = fields.Nested(GroupView)

@@ -34,7 +34,7 @@ def contents() -> Response:
         next=envelope(found, query)["next"],
         count=voids.count_voids(current_session(), wanted),
         filters=[(name, request.args[name]) for name in FILTERS if request.args.get(name)],
-        tournament=tournament_id and tournaments.get_tournament(current_session(), tournament_id).name,
+        tournament=tournament_id and tournaments.get_visible_tournament(current_session(), tournament_id).name,
         wanted=wanted,
         states=[*VoidState],
         first=query["cursor"] is None,

@@ -42,7 +42,10 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
 
 @resource.get("/voids", anyone, items=VoidView, query=VoidQuery)
 def list_voids(query: dict[str, Any]) -> Any:
-    """List voids of ended matches and proposals of voids, newest first"""
+    """List voids of ended matches and proposals of voids, newest first
+
+    Anyone can read them. Filter by match, tournament or state.
+    """
     place = {name: query.pop(name) for name in ("limit", "cursor")}
     found = voids.list_voids(current_session(), VoidFilter(**query), **place)
     return Page(present_voids(found.items), found.next)
@@ -50,7 +53,10 @@ def list_voids(query: dict[str, Any]) -> Any:
 
 @resource.get('/voids/<id("vod"):void_id>', anyone, VoidView)
 def show(void_id: str) -> Any:
-    """Get a void or a proposal"""
+    """Get a void or a proposal
+
+    `state` says whether the match is void. Anyone can read this.
+    """
     return present_voids([voids.get_void(current_session(), void_id)])[0]
 
 
@@ -78,7 +84,10 @@ def decline(void_id: str) -> Any:
 
 @resource.post('/voids/<id("vod"):void_id>/withdraw', account, VoidView, scope=Scope.ORGANISE)
 def withdraw(void_id: str) -> Any:
-    """Withdraw your own proposal"""
+    """Withdraw your own proposal
+
+    The match keeps its result. The proposal of another account is a 403, and one that is no longer open a 409.
+    """
     withdrawn = void_proposals.withdraw(current_session(), current_account(), void_id)
     _record(ActKind.VOID_WITHDRAWN, withdrawn.match_id, void=void_id)
     return present_voids([withdrawn])[0]

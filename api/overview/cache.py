@@ -1,6 +1,7 @@
 """Cache the overview of the service as JSON, for the requests and streams of a process."""
 
 import time
+from collections.abc import Collection
 from threading import Lock
 
 import orjson
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 from api.extended import Extended
 from api.matches.match_feed import read_rows
 from api.matches.presentation import attach_seats
-from api.overview.live_scores import attach_live_scores
+from api.overview.live_scores import attach_live_scores, choose_matches
 from api.overview.schemas import FEATURED_ROWS, NowView
 from api.overview.stream import MIN_INTERVAL_S
 from api.views import current_application, database, get_shared
@@ -22,11 +23,13 @@ from referee.workflows.featured import find_featured
 class OverviewCache:
     """Cache the overview as JSON. Read it once for all requests within two seconds.
 
-    ``featured_id`` is the match that was featured last: one that is watched is shown to its end.
+    ``featured_id`` is the match that was featured last, ``shown_ids`` those that were shown last, one of each game:
+    matches that are watched are shown to their end.
     """
 
     def __init__(self, app: Flask) -> None:
         self.featured_id: str | None = None
+        self.shown_ids: Collection[str] = ()
         self._app = app
         self._lock = Lock()
         self._data = b""
@@ -44,10 +47,13 @@ class OverviewCache:
         found = load_overview(session)
         featured = find_featured(session, self.featured_id)
         self.featured_id = featured.id if featured else None
-        seated = attach_seats(session, found.matches, visibility.filter_known_seats(session, found.matches))
+        live = choose_matches(session, found.matches, self.shown_ids)
+        shown = [chosen.match for chosen in live]
+        self.shown_ids = {match.id for match in shown}
+        seated = attach_seats(session, shown, visibility.filter_known_seats(session, shown))
         return Extended(
             found,
-            matches=attach_live_scores(session, seated),
+            matches=attach_live_scores(seated, live),
             tournaments=[Extended(tournament, progress=progress) for tournament, progress in found.tournaments],
             featured=featured and {"match": featured.id, "items": read_rows(session, featured.id)[-FEATURED_ROWS:]},
         )

@@ -9,7 +9,7 @@ from api.fields import points
 from api.matches.presentation import match_views, visible_matches
 from api.matches.viewer_data import viewer_data
 from api.overview.cache import overview_cache
-from api.overview.live_scores import attach_live_scores
+from api.overview.live_scores import attach_live_scores, choose_matches
 from api.overview.schemas import LiveMatchView
 from api.pages.page import Pages, page
 from api.views import current_session
@@ -51,10 +51,12 @@ def home() -> Response:
     now = load_overview(session)
     ended = matches.list_matches(session, FINISHED, limit=MAX_RESULTS).items
     shown = choose_featured()
+    live = choose_matches(session, now.matches, overview_cache().shown_ids)
+    running = visible_matches([chosen.match for chosen in live])
     return page(
         "home.html",
         featured=shown and viewer_data(shown, match_views([shown])[0]),
-        live=LiveMatchView(many=True).dump(attach_live_scores(session, visible_matches(now.matches))),
+        live=LiveMatchView(many=True).dump(attach_live_scores(running, live)),
         tournaments=now.tournaments + open_tournaments(),
         counts=now.counts,
         known=compared_values(now),

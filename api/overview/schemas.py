@@ -54,7 +54,7 @@ class FeaturedView(View):
 class NowView(View):
     matches = fields.List(
         fields.Nested(LiveMatchView),
-        metadata=describe("Matches in progress, at most 6, as many of each game as of the others if possible."),
+        metadata=describe("Matches in progress, one of each game, the closest first; each stays until it is over."),
     )
     featured = fields.Nested(
         FeaturedView,

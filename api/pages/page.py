@@ -7,6 +7,7 @@ from urllib.parse import quote
 from flask import Blueprint, Flask, Response, current_app, g, redirect, render_template, request
 from jinja2 import StrictUndefined
 
+import referee
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
 from api.pages.emblem import emblem
@@ -14,7 +15,6 @@ from api.pages.static_files import MIN_COMPRESSED_BYTES, compress
 from api.queries import TRACKING, query_parameters
 from api.requests import is_for_machines
 from api.views import run_in_transaction
-from referee import __version__
 from referee.games import catalogue
 
 View = Callable[..., Any]
@@ -45,7 +45,12 @@ def install(app: Flask) -> None:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.policies["json.dumps_kwargs"] = {}  # keep the order of members: the viewer takes the first that fits
     app.jinja_env.filters |= formatting.FILTERS
-    app.jinja_env.globals |= {"games": catalogue, "emblem": emblem, "release": __version__, "labels": formatting.LABELS}
+    app.jinja_env.globals |= {
+        "games": catalogue,
+        "emblem": emblem,
+        "release": referee.__version__,
+        "labels": formatting.LABELS,
+    }
     app.jinja_env.globals |= {"canonical_url": _canonical_url, "page_url": _page_url}
     app.extensions["referee.problem page"] = _problem_page
 

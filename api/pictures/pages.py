@@ -36,7 +36,7 @@ FOLDERS: Final = {  # the beginning of the path of a page, by the argument of it
 FIND: Final[dict[PictureKind, Callable[[Session, str], object]]] = {  # raises ``NotFound`` for an unknown id
     PictureKind.MATCH: matches.get_match,
     PictureKind.BOT: bots.get_bot,
-    PictureKind.TOURNAMENT: tournaments.get_tournament,
+    PictureKind.TOURNAMENT: tournaments.get_visible_tournament,
     PictureKind.LADDER: ratings.get_ladder,
 }
 

@@ -17,7 +17,8 @@ resource = Resource("retention", "/api/v1", "The use of the disk and what is pru
 def show_disk_use() -> Any:
     """Show the use of the disk
 
-    The scheduler measures it each night, and then prunes. Only the operator may see this.
+    The scheduler measures it each night, and then prunes. Only the operator may see this, with a token of
+    the scope `all`.
     """
     session = current_session()
     latest, run = disk_use.find_latest(session), pruning.find_last_run(session)

@@ -5,7 +5,9 @@ from typing import Any, Final
 from flask import Response, current_app
 
 from api import etags
-from api.auth import account, anyone, current_account, may_organise, viewer
+from api.auth import account, anyone, current_account, may_organise, require_scope, viewer
+from api.invitations.presentation import present_sent
+from api.invitations.schemas import InvitationView, NewOrganiser
 from api.pagination import PageQuery, list_of, page_in_memory
 from api.series.presentation import (
     attach_bots,
@@ -15,9 +17,8 @@ from api.series.presentation import (
     standings_markdown,
 )
 from api.series.schemas import (
-    AddedTournament,
+    AddedTournaments,
     NewSeries,
-    NewSeriesOrganiser,
     SeriesChanges,
     SeriesQuery,
     SeriesStandingView,
@@ -31,6 +32,7 @@ from referee.accounts.scopes import Scope
 from referee.errors import Forbidden
 from referee.series import series as store
 from referee.series.tables import Series
+from referee.workflows import invitations
 
 resource = Resource("series", "/api/v1/series", "Series: tournaments of any games with common standings.")
 
@@ -69,7 +71,10 @@ def list_series(query: Json) -> Any:
 
 @resource.get(SERIES, anyone, WholeSeriesView)
 def show(series_id: str) -> Any:
-    """Get a series: its terms and its tournaments"""
+    """Get a series: its terms and its tournaments
+
+    The tournaments are in the order in which they were added. Anyone who has its id can read an unlisted series, too.
+    """
     return attach_tournaments(store.get_series(current_session(), series_id))
 
 
@@ -97,15 +102,16 @@ def delete(series_id: str) -> None:
     store.delete_series(current_session(), series_id)
 
 
-@resource.post(f"{SERIES}/tournaments", account, WholeSeriesView, body=AddedTournament, scope=Scope.ORGANISE)
-def add_tournament(body: Json, series_id: str) -> Any:
-    """Add a tournament at the end of a series
+@resource.post(f"{SERIES}/tournaments", account, WholeSeriesView, body=AddedTournaments, scope=Scope.ORGANISE)
+def add_tournaments(body: Json, series_id: str) -> Any:
+    """Add tournaments at the end of a series
 
-    You must run both. A series has at most 50 tournaments.
+    You must run the series and each of the tournaments. If one is refused, none is added. A series has at most 50.
     """
     series = get_managed_series(series_id)
-    store.add_tournament(current_session(), series.id, body["tournament"], current_account())
-    _record(ActKind.SERIES_TOURNAMENT_ADDED, series, tournament_id=body["tournament"])
+    for tournament_id in body["tournaments"]:
+        store.add_tournament(current_session(), series.id, tournament_id, current_account())
+        _record(ActKind.SERIES_TOURNAMENT_ADDED, series, tournament_id=tournament_id)
     return attach_tournaments(series)
 
 
@@ -120,25 +126,30 @@ def remove_tournament(series_id: str, tournament_id: str) -> None:
     _record(ActKind.SERIES_TOURNAMENT_REMOVED, series, tournament_id=tournament_id)
 
 
-@resource.post(f"{SERIES}/organisers", account, WholeSeriesView, body=NewSeriesOrganiser, scope=Scope.ORGANISE)
+@resource.post(f"{SERIES}/organisers", account, InvitationView, body=NewOrganiser, status=201, scope=Scope.ORGANISE)
 def add_organiser(body: Json, series_id: str) -> Any:
-    """Let another account run the series, too
+    """Invite another account to run the series, too
 
-    Co-organisers may do everything that you may, at most 10 of them.
+    When it has accepted, it is a co-organiser and may do everything that you may; before that, it may do nothing and is
+    shown nowhere. A series has at most 10 co-organisers, with those invited.
     """
     series = get_managed_series(series_id)
-    added = store.add_organiser(current_session(), series.id, body["account"])
-    _record(ActKind.SERIES_ORGANISER_ADDED, series, added=added.id)
-    return attach_tournaments(series)
+    invited = invitations.invite_to_series(current_session(), series.id, body["account"], current_account())
+    return present_sent(invited)
 
 
 @resource.delete(f'{SERIES}/organisers/<id("acc"):account_id>', account, scope=Scope.ORGANISE)
 def remove_organiser(series_id: str, account_id: str) -> None:
-    """Take the series from a co-organiser
+    """Take the series from a co-organiser, or leave it yourself
 
-    The account that created the series always runs it.
+    If the account that created it leaves, its first co-organiser takes it over; this needs a token with the scope
+    `all`. The last organiser can leave only when a tournament of the series is finished; before that, delete it.
     """
     series = get_managed_series(series_id)
+    if account_id == series.created_by != current_account().id:
+        raise Forbidden("The account that created the series or took it over can only leave it itself.")
+    if account_id == series.created_by:
+        require_scope(Scope.ALL)
     store.remove_organiser(current_session(), series.id, account_id)
     _record(ActKind.SERIES_ORGANISER_REMOVED, series, removed=account_id)
 
@@ -170,7 +181,11 @@ def download_csv(series_id: str) -> Response:
 @resource.get(f"{SERIES}/standings.md", anyone)
 @resource.file_response("text/markdown", "A heading, a sentence about the state, a table.")
 def download_markdown(series_id: str) -> Response:
-    """Download the standings of a series as a text in Markdown"""
+    """Download the standings of a series as a text in Markdown
+
+    The table has a column of points for each finished tournament. The rows are those of
+    `GET …/standings`.
+    """
     series = store.get_series(current_session(), series_id)
     text = standings_markdown(series, store.list_tournaments(current_session(), series.id))
     return _file("text/markdown", f"{series_id}.md", text)

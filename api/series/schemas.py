@@ -17,7 +17,6 @@ from api.fields import (
     describe,
     member_of,
 )
-from api.messages import Length
 from api.pagination import PageQuery
 from referee.series.series import MAX_PLACES, MAX_POINTS, MAX_TOURNAMENTS
 from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH, validate_description
@@ -56,12 +55,13 @@ class SeriesChanges(SeriesBody):
             raise ValidationError("Give at least one field to change.")
 
 
-class AddedTournament(Strict):
-    tournament = Id("trn", required=True, metadata=describe("Id of a tournament that you run."))
-
-
-class NewSeriesOrganiser(Strict):
-    account = fields.String(required=True, validate=Length(1, 64), metadata=describe("Name or id of an account."))
+class AddedTournaments(Strict):
+    tournaments = fields.List(
+        Id("trn"),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_TOURNAMENTS),
+        metadata=describe("Ids of tournaments that you run, in the order in which they are to be added."),
+    )
 
 
 class SeriesQuery(PageQuery):
@@ -78,7 +78,11 @@ class SeriesView(View):
     points = fields.List(fields.Integer(), metadata=describe(TERMS["points"]))
     best = fields.Integer(allow_none=True, metadata=describe(TERMS["best"]))
     listed = fields.Boolean()
-    organiser = fields.String(attribute="created_by")
+    organiser = fields.String(
+        attribute="created_by",
+        allow_none=True,
+        metadata=describe("Account that created it or took it over; null if no organiser is left."),
+    )
     created_at = UtcDateTime()
 
 
@@ -97,9 +101,7 @@ class SeriesOrganiserView(View):
 
 
 class WholeSeriesView(SeriesView):
-    organisers = fields.List(
-        fields.Nested(SeriesOrganiserView), metadata=describe("Accounts that run the series; the first created it.")
-    )
+    organisers = fields.List(fields.Nested(SeriesOrganiserView), metadata=describe("Accounts that run the series."))
     tournaments = fields.List(
         fields.Nested(SeriesTournamentView), metadata=describe("Tournaments in order; those finished bring points.")
     )

@@ -2,20 +2,22 @@
 
 from typing import Any, Final
 
+from api import errors
 from api.auth import anyone
 from api.fields import Query, QueryInt, describe
 from api.streams.connections import MEDIA_TYPE
 from api.views import Decorator, Resource
 
-LAST_EVENT_ID: Final = {
+LAST_EVENT_ID: Final[dict[str, Any]] = {
     "in": "header",
     "name": "Last-Event-ID",
-    "schema": {"type": "string", "pattern": r"^[0-9]{1,18}(\.end)?$"},
-    "description": "The id of the last message received. The stream then begins with the messages after it.",
+    "schema": {"type": "string", "pattern": r"^([0-9]{1,18}(\.end)?)?$"},
+    "description": "The id of the last message received. The stream then begins with the messages after it. "
+    "Empty means that none was received.",
 }
-TOO_MANY: Final = {
-    "description": "The limit of concurrent viewers, in total or from one address, is reached. See Retry-After."
-}
+TOO_MANY: Final = errors.describe(
+    "The limit of concurrent viewers, in total or from one address, is reached. See Retry-After."
+)
 COMPLETE: Final = {"description": "`Last-Event-ID` is the id of the final message: there is nothing more to send."}
 
 
@@ -40,13 +42,13 @@ class StreamResource(Resource):
         documents = {"responses": responses, **({"parameters": [LAST_EVENT_ID]} if resumes else {})}
         query = FollowQuery if resumes else None
         register = self.get(rule, anyone, query=query, transaction=None, documents=documents)
-        declare = self.file_response(MEDIA_TYPE, description, _message_schema(*names))
+        declare = self.file_response(MEDIA_TYPE, description, _stream_schema(*names))
         return lambda view: register(declare(view))
 
 
-def _message_schema(*names: str) -> dict[str, Any]:
-    """Return the schema of messages with these names."""
-    return {
+def _stream_schema(*names: str) -> dict[str, Any]:
+    """Return the schema of a stream of messages with these names. Clients see it as a text, or message by message."""
+    message = {
         "type": "object",
         "properties": {
             "event": {"type": "string", "enum": list(names)},
@@ -55,6 +57,7 @@ def _message_schema(*names: str) -> dict[str, Any]:
             "retry": {"type": "integer", "description": "Milliseconds to wait before reconnecting."},
         },
     }
+    return {"anyOf": [message, {"type": "string"}]}
 
 
 live = StreamResource("live", "/api/v1", "Live data and streams.")

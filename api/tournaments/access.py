@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from api.auth import current_account, may_organise, require_scope
+from sqlalchemy.orm import Session
+
+from api.auth import current_account, may_organise, require_scope, viewer
 from api.errors import invalid
 from api.views import current_session
 from referee.accounts import acts
@@ -18,6 +20,11 @@ from referee.tournaments.tables import Tournament
 def get_managed_tournament(tournament_id: str) -> Tournament:
     """Return the tournament. Raise ``Forbidden`` unless the caller runs it."""
     return tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
+
+
+def get_visible_tournament(tournament_id: str, session: Session | None = None) -> Tournament:
+    """Return the tournament. Raise ``NotFound`` if there is none, or if it is a draft that the caller does not run."""
+    return tournaments.get_visible_tournament(session or current_session(), tournament_id, viewer())
 
 
 def check_admission(tournament: Tournament, code: str | None) -> None:

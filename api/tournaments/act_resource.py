@@ -5,44 +5,62 @@ from typing import Any
 from flask import Response
 
 from api.accounts.oversight_schemas import ActFileQuery, ActFilterQuery, ActView
-from api.auth import account, current_account
+from api.auth import account, anyone, current_account
 from api.tournaments.access import get_managed_tournament
 from api.views import Resource, current_session
 from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
 from referee.accounts.roles import Role
+from referee.accounts.scopes import Scope
 from referee.errors import Forbidden
 
 resource = Resource("acts", "/api/v1", "The list of acts of operators and organisers.")
 
 
-@resource.get("/acts", account, items=ActView, query=ActFilterQuery)
+@resource.get("/acts", account, items=ActView, query=ActFilterQuery, scope=Scope.ALL)
 def list_acts(query: dict[str, Any]) -> Any:
     """List acts of operators and organisers, newest first
 
-    Operators see all acts; organisers those that concern a tournament they run, which they must name.
+    Operators see all acts; organisers those that concern a tournament they run, which they must name. Both need a token
+    of the scope `all`.
     """
     place = {name: query.pop(name) for name in ("limit", "cursor")}
     return acts.list_acts(current_session(), _filter(query), **place)
 
 
-@resource.get("/acts.csv", account, query=ActFileQuery)
+@resource.get("/acts.csv", account, query=ActFileQuery, scope=Scope.ALL)
 @resource.file_response("text/csv", "One row per act, the oldest first.")
 def download_csv(query: dict[str, Any]) -> Response:
     """Download acts as CSV
 
-    A text that a spreadsheet would take for a formula begins with an apostrophe.
+    A text that a spreadsheet would take for a formula begins with an apostrophe. This needs a token of the scope `all`.
     """
     found = acts.load_all(current_session(), _filter(query))
     return _file("text/csv", "acts.csv", "".join(acts.write_csv(found)))
 
 
-@resource.get("/acts.ndjson", account, query=ActFileQuery)
+@resource.get("/acts.ndjson", account, query=ActFileQuery, scope=Scope.ALL)
 @resource.file_response("application/x-ndjson", "One JSON object per act, the oldest first.")
 def download_ndjson(query: dict[str, Any]) -> Response:
-    """Download acts as lines of JSON"""
+    """Download acts as lines of JSON
+
+    The file has all acts that pass the filter, with the members of `GET /acts`. Operators get all acts; organisers
+    those of a tournament they run, which they must name: without it, the response is a 403. Both need a token of the
+    scope `all`.
+    """
     found = acts.load_all(current_session(), _filter(query))
     return _file("application/x-ndjson", "acts.ndjson", "".join(acts.write_ndjson(found)))
+
+
+@resource.get("/restores", anyone, items=ActView)
+def list_restores(query: dict[str, Any]) -> Any:
+    """List the acts by which the service was restored from a backup, newest first
+
+    Everybody may read them. `details` has the time and version of the backup, its last result (`seq`), and as `lost`
+    the numbers of results and acts that the replaced database had and the backup lacks; null if they are not known.
+    """
+    return acts.list_acts(current_session(), ActFilter(kind=ActKind.SERVICE_RESTORED), **query)
 
 
 def _filter(query: dict[str, Any]) -> ActFilter:

@@ -6,7 +6,7 @@ from api import limits
 from api.auth import account, current_account
 from api.extended import Extended
 from api.pagination import list_of, single_page
-from api.tournaments.access import get_entrant_bot, get_managed_tournament, record_act
+from api.tournaments.access import get_entrant_bot, get_managed_tournament, get_visible_tournament, record_act
 from api.tournaments.admission_schemas import (
     AdmissionBody,
     AdmissionView,
@@ -28,7 +28,7 @@ from referee.tournaments.tables import EntryRequest
 resource = Resource("admission", "/api/v1/tournaments", "Who may enter a tournament.")
 
 
-@resource.get('/<id("trn"):tournament_id>/admission', account, AdmissionView, secret=True)
+@resource.get('/<id("trn"):tournament_id>/admission', account, AdmissionView, secret=True, scope=Scope.ORGANISE)
 def show_admission(tournament_id: str) -> Any:
     """Get the join code and the guests of a tournament
 
@@ -78,7 +78,7 @@ def request_entry(wish: dict[str, Any], tournament_id: str) -> Any:
     For tournaments with `approval`. Asking again changes nothing. The answer comes as the notification
     `tournament.entry_decided`.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     bot = get_entrant_bot(wish["bot"], tournament)
     admission.check_may_enter(current_session(), tournament, current_account(), wish.get("code"))
     request = admission.request_entry(current_session(), tournament_id, bot.id)
@@ -91,7 +91,7 @@ def list_requests(tournament_id: str) -> Any:
 
     Organisers of the tournament see all, others see those for their own bots.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     caller = current_account()
     owner_id = None if tournaments.is_manager(caller, tournament) else caller.id
     found = admission.list_requests(current_session(), tournament.id, owner_id=owner_id)
@@ -106,7 +106,11 @@ def list_requests(tournament_id: str) -> Any:
     scope=Scope.ORGANISE,
 )
 def approve(tournament_id: str, bot_id: str) -> Any:
-    """Enter a bot whose owner asked for it"""
+    """Enter a bot whose owner asked for it
+
+    Its owner is notified. Only organisers of the tournament and the operator may do this. Without an open request, the
+    response is a 404; if the bot cannot be entered now, for example because the tournament is full, it is a 409.
+    """
     tournament = get_managed_tournament(tournament_id)
     entry = admission.approve(current_session(), tournament.id, bot_id)
     record_act(ActKind.REQUEST_APPROVED, tournament, bot_id)
@@ -123,7 +127,7 @@ def approve(tournament_id: str, bot_id: str) -> Any:
 def refuse(wish: dict[str, Any], tournament_id: str, bot_id: str) -> Any:
     """Refuse a bot whose owner asked to enter it
 
-    Its owner cannot ask again; you can still enter the bot.
+    Its owner cannot ask again; you can still invite them to enter it (`POST …/invitations`).
     """
     tournament = get_managed_tournament(tournament_id)
     request = admission.refuse(current_session(), tournament.id, bot_id, wish["reason"])
@@ -133,7 +137,10 @@ def refuse(wish: dict[str, Any], tournament_id: str, bot_id: str) -> Any:
 
 @resource.delete('/<id("trn"):tournament_id>/requests/<id("bot"):bot_id>', account, scope=Scope.PLAY)
 def withdraw_request(tournament_id: str, bot_id: str) -> None:
-    """Withdraw your request to enter a bot"""
+    """Withdraw your request to enter a bot
+
+    Without an open request for this bot, the response is a 404. A refused request cannot be withdrawn.
+    """
     if bots.get_bot(current_session(), bot_id).owner_id != current_account().id:
         raise Forbidden("This bot belongs to another account.")
     admission.withdraw_request(current_session(), tournament_id, bot_id)

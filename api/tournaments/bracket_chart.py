@@ -1,5 +1,6 @@
 """Draw the bracket of a knockout as a tree: a column for each round, and lines from each table to the next one."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,7 +16,8 @@ Json = dict[str, Any]
 Key = tuple[int, int | str]  # the round, and the table or the id of the bot with a bye
 
 MAX_TABLES: Final = 32  # in a column; rounds with more tables are only listed
-NODE, BETWEEN = 216, 40  # widths
+NARROWEST, WIDEST, BETWEEN = 216, 340, 40  # widths of nodes, and between them
+PAGE = 1116  # width for which nodes are made as wide as possible
 ROW, SPACE, TOP = 25, 16, 34  # heights
 LEFT, EMBLEM, SCORE = 30, 20, 40  # widths, inside a node, of seed, emblem and points
 
@@ -28,6 +30,7 @@ class BracketNode:
     column: int
     rows: Sequence[Json]
     note: str = ""  # heading of the node; empty for a regular table
+    width: int = NARROWEST
     top: float = 0.0
     sources: list["BracketNode"] = field(default_factory=list)
 
@@ -46,7 +49,7 @@ class BracketNode:
 
     @property
     def left(self) -> float:
-        return self.column * (NODE + BETWEEN)
+        return self.column * (self.width + BETWEEN)
 
 
 def bracket_tree(bracket: Json, name: str) -> Markup:
@@ -58,21 +61,27 @@ def bracket_tree(bracket: Json, name: str) -> Markup:
     for level in bracket["to_come"]:
         if level["tables"] <= MAX_TABLES:
             columns.append(_nodes_to_come(len(columns), level, columns[-1] if columns else []))
+    width = max(NARROWEST, min(WIDEST, (PAGE + BETWEEN) // max(1, len(columns)) - BETWEEN))
+    for node in itertools.chain(*columns):
+        node.width = width
     headings = [
         terms.round_name(level.get("tournament_round", 0), level["label"]) for level in [*rounds, *bracket["to_come"]]
     ]
     parts = [
-        *(_heading(column, text) for column, text in enumerate(headings[-len(columns) :])),
+        *(
+            tag("text", text, x=column * (width + BETWEEN), y=16, class_="round-name")
+            for column, text in enumerate(headings[-len(columns) :])
+        ),
         *(_line(source, node) for nodes in columns for node in nodes if not node.is_aside for source in node.sources),
         *(_render_node(node) for nodes in columns for node in nodes),
     ]
-    width = len(columns) * (NODE + BETWEEN) - BETWEEN + 2
+    total = len(columns) * (width + BETWEEN) - BETWEEN + 2
     height = max((node.top + node.height for nodes in columns for node in nodes), default=TOP) + 2
     return tag(
         "svg",
         *parts,
-        viewBox=f"-1 0 {width} {height:.0f}",
-        width=width,
+        viewBox=f"-1 0 {total} {height:.0f}",
+        width=total,
         height=height,
         role="group",
         aria_label=f"Bracket of {name}",
@@ -150,12 +159,8 @@ def _nodes_to_come(column: int, level: Json, before: list[BracketNode]) -> list[
     return nodes
 
 
-def _heading(column: int, text: str) -> Markup:
-    return tag("text", text, x=column * (NODE + BETWEEN), y=16, class_="round-name")
-
-
 def _line(source: BracketNode, node: BracketNode) -> Markup:
-    begin, end = source.left + NODE, node.left
+    begin, end = source.left + source.width, node.left
     half = (begin + end) / 2
     path = f"M{begin:.1f} {source.middle:.1f}H{half:.1f}V{node.middle:.1f}H{end:.1f}"
     return tag("path", d=path, class_="way")
@@ -163,31 +168,32 @@ def _line(source: BracketNode, node: BracketNode) -> Markup:
 
 def _render_node(node: BracketNode) -> Markup:
     if not node.rows:
-        frame = tag("rect", x=node.left, y=node.top, width=NODE, height=node.height, rx=6, class_="frame to-come")
+        frame = tag("rect", x=node.left, y=node.top, width=node.width, height=node.height, rx=6, class_="frame to-come")
         return tag("g", frame, tag("text", "to come", x=node.left + LEFT, y=node.top + 17, class_="quiet"))
     top = node.top + (ROW if node.note else 0)
     note = [tag("text", node.note, x=node.left + LEFT, y=node.top + 17, class_="note")] if node.note else []
-    frame = tag("rect", x=node.left, y=node.top, width=NODE, height=node.height, rx=6, class_="frame")
-    rows = [part for index, row in enumerate(node.rows) for part in _row(row, node.left, top + index * ROW)]
+    frame = tag("rect", x=node.left, y=node.top, width=node.width, height=node.height, rx=6, class_="frame")
+    rows = [part for index, row in enumerate(node.rows) for part in _row(row, node, top + index * ROW)]
     return tag("g", frame, *note, *rows)
 
 
-def _row(row: Json, left: float, top: float) -> Iterator[Markup]:
+def _row(row: Json, node: BracketNode, top: float) -> Iterator[Markup]:
     """Yield the seed, name and points of an entrant. Highlight entrants that advance, and mark them with a tick."""
     on = "on" if row.get("advanced") else ""
-    base = top + 17
+    base, left = top + 17, node.left
     if row["seed"] is not None:
         yield tag("text", str(row["seed"]), x=left + LEFT - 7, y=base, text_anchor="end", class_="seed")
     if row["bot"] is None:
         yield tag("text", "not shown yet", x=left + LEFT, y=base, class_="quiet")
         return
     name = str(row["name"])
-    inner = tag("text", tag("title", name), name, x=0, y=17, class_=f"name {on}".strip())
-    clipped = tag("svg", inner, x=left + LEFT + EMBLEM, y=top, width=NODE - LEFT - EMBLEM - SCORE, height=ROW)
-    yield tag("a", emblem(row["bot"], x=left + LEFT, y=top + 5), clipped, href=f"/bots/{row['bot']}")
+    inner = tag("bdi", name, title=name, class_=f"name {on}".strip())  # HTML, which can be shortened with an ellipsis
+    width = node.width - LEFT - EMBLEM - SCORE
+    place = tag("foreignObject", inner, x=left + LEFT + EMBLEM, y=top, width=width, height=ROW)
+    yield tag("a", emblem(row["bot"], x=left + LEFT, y=top + 5), place, href=f"/bots/{row['bot']}")
     if row.get("points") is not None:
         score = f"{'✓ ' if on else ''}{_points(row['points'])}"
-        yield tag("text", score, x=left + NODE - 9, y=base, text_anchor="end", class_=f"points {on}".strip())
+        yield tag("text", score, x=left + node.width - 9, y=base, text_anchor="end", class_=f"points {on}".strip())
 
 
 def _points(points: float) -> str:

@@ -3,10 +3,10 @@
 from typing import Any
 
 from api.auth import anyone
+from api.tournaments.access import get_visible_tournament
 from api.tournaments.pairings import visible_bracket
 from api.tournaments.round_schemas import BracketView
-from api.views import Resource, current_session
-from referee.tournaments import tournaments
+from api.views import Resource
 
 resource = Resource("brackets", "/api/v1/tournaments", "Brackets of knockouts.")
 
@@ -18,4 +18,4 @@ def show(tournament_id: str) -> Any:
     Entrants of the round in progress are hidden under the same conditions as in GET …/rounds/{tournament_round}. For
     other formats, the response is a 409.
     """
-    return visible_bracket(tournaments.get_tournament(current_session(), tournament_id))
+    return visible_bracket(get_visible_tournament(tournament_id))

@@ -17,6 +17,7 @@ from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice, whole_number
 from api.pagination import envelope, read_cursor
 from api.tournaments import bracket_chart, pairings, standings_cache
+from api.tournaments.access import get_visible_tournament
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.pages import ROWS_PER_PAGE, TOURNAMENT, Json, entry_page, tournament_context
 from api.tournaments.presentation import visible_entries
@@ -31,7 +32,7 @@ from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import LuckAdjusted
 from referee.standings.by_round import RoundScore
-from referee.tournaments import round_lists, tournaments
+from referee.tournaments import round_lists
 from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
@@ -82,7 +83,7 @@ def show_round(tournament_id: str, tournament_round: int) -> Response:
 @pages.view(f"{TOURNAMENT}/matches", "cursor", "status")
 def list_matches(tournament_id: str) -> Response:
     """Show all matches of a tournament, newest first."""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     chosen = choice("status", [*MatchState])
     query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
     wanted = MatchFilter(tournament_id=tournament.id, status=chosen)
@@ -101,7 +102,7 @@ def list_matches(tournament_id: str) -> Response:
 @pages.view(f"{TOURNAMENT}/entries", "page")
 def list_entries(tournament_id: str) -> Response:
     """Show the entries, including withdrawn ones."""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     numbered, found = entry_page(tournament)
     items = EntryView(many=True).dump(visible_entries(found))
     substitutes = bots.names_of(current_session(), [entry["substitute"] for entry in items if entry["substitute"]])
@@ -265,7 +266,7 @@ def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Js
 
 def _get_started_tournament(tournament_id: str) -> Tournament:
     """Return the tournament. Raise a 404 if it has not started, since these pages do not exist before the start."""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     if tournament.started_at is None:
         raise not_found()
     return tournament

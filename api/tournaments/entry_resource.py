@@ -1,15 +1,18 @@
-"""Enter, withdraw and seed bots in tournaments."""
+"""Enter, withdraw and seed bots in tournaments, and ask owners to let organisers enter their bots."""
 
 from typing import Any
 
 from api import limits
 from api.auth import account, anyone, current_account, require_scope
 from api.errors import invalid
+from api.invitations.presentation import present_sent
+from api.invitations.schemas import InvitationView, InvitedBot
 from api.tournaments.access import (
     check_admission,
     check_may_enter_bot,
     get_entrant_bot,
     get_managed_tournament,
+    get_visible_tournament,
     record_act,
 )
 from api.tournaments.entry_schemas import (
@@ -31,8 +34,9 @@ from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
-from referee.tournaments import disqualification, entries, tournaments
+from referee.tournaments import admission, disqualification, entries, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.workflows import invitations
 
 resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 
@@ -43,7 +47,7 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
 
     The list includes withdrawn entries.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     found = entries.list_entries(current_session(), tournament.id, **query)
     return Page(visible_entries(found.items), found.next)
 
@@ -61,12 +65,14 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
-    The bot must be yours, be verified and support the game. An organiser may enter and seed any bot in their own
-    tournament. If late entries are allowed, a bot may also enter a running tournament; it plays from the next round on.
-    A tournament with `requires_code` needs the join code unless you are a guest; one with `approval` takes requests
-    instead (`POST …/requests`).
+    The bot must be yours, be verified and support the game. An organiser may also enter bots of others in their own
+    tournament, as far as the owners allow it (`entry_consent` of their accounts): a 409 `needs_acceptance` says that
+    the owner decides, whom `POST …/invitations` asks, also after they have withdrawn the bot. Owners are notified of
+    such entries. If late entries are allowed,
+    a bot may also enter a running tournament; it plays from the next round on. A tournament with `requires_code` needs
+    the join code unless you are a guest; one with `approval` takes requests instead (`POST …/requests`).
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     if "seed" in entry and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
     if "seed" in entry:
@@ -93,7 +99,7 @@ def enter_together(batch: dict[str, Any], tournament_id: str) -> Any:
 
     The same conditions hold as for one bot. If one of the bots is refused, none is entered.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     check_admission(tournament, batch.get("code"))
     return {"items": visible_entries([_enter_bot(tournament, bot_id) for bot_id in batch["bots"]])}
 
@@ -102,10 +108,33 @@ def _enter_bot(tournament: Tournament, bot_id: str) -> tuple[TournamentEntry, Bo
     """Enter a bot that the caller may enter, and record the act if it belongs to another account."""
     bot = get_entrant_bot(bot_id, tournament)
     check_may_enter_bot(bot, tournament)
+    admission.check_owner_consents(current_session(), tournament, bot, current_account().id)
     entered = entries.enter_bot(current_session(), tournament.id, bot.id)
     if bot.owner_id != current_account().id:
         record_act(ActKind.BOT_ENTERED, tournament, bot.id)
+        admission.notify_entered(current_session(), tournament, bot, current_account())
     return entered, bot
+
+
+@resource.post(
+    '/<id("trn"):tournament_id>/invitations',
+    account,
+    InvitationView,
+    body=InvitedBot,
+    status=201,
+    scope=Scope.ORGANISE,
+)
+def invite(wish: dict[str, Any], tournament_id: str) -> Any:
+    """Ask the owner of a bot to let it play in your tournament
+
+    For bots for which `POST …/enter` answers with a 409 `needs_acceptance`. The bot is entered when its owner accepts.
+    The invitation lapses when the tournament starts or, if it was sent after the start, when it ends. An account gets
+    at most 20 invitations a day, 3 from the same account. What was withdrawn is not asked again for a day.
+    """
+    tournament = get_managed_tournament(tournament_id)
+    bot = get_entrant_bot(wish["bot"], tournament)
+    check_may_enter_bot(bot, tournament)
+    return present_sent(invitations.invite_bot(current_session(), tournament.id, bot.id, current_account()))
 
 
 @resource.post('/<id("trn"):tournament_id>/disqualify', account, EntryView, body=Disqualification, scope=Scope.ORGANISE)
@@ -133,15 +162,16 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
 
     Matches of the bot in progress are played to the end. Its other open matches are cancelled and count for nobody.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
     try:
-        withdrawn = entries.withdraw_bot(current_session(), tournament.id, bot.id)
+        by_owner = bot.owner_id == current_account().id
+        withdrawn = entries.withdraw_bot(current_session(), tournament.id, bot.id, by_owner=by_owner)
     except NotFound as error:
         if error.kind != "entry":
             raise
         raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
-    if bot.owner_id != current_account().id:
+    if not by_owner:
         record_act(ActKind.BOT_WITHDRAWN, tournament, bot.id)
     return visible_entry(withdrawn, bot)
 

@@ -8,6 +8,7 @@ from flask import Response
 from api.matches.presentation import match_views
 from api.pages.page import Pages, page
 from api.tournaments import standings_cache, terms
+from api.tournaments.access import get_visible_tournament
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.pages import TOURNAMENT, draw_bracket, find_highlights, tournament_context, visible_bracket
 from api.tournaments.presentation import visible_entries
@@ -15,9 +16,8 @@ from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
 from referee.errors import Conflict
 from referee.matches import results
-from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
-from referee.tournaments import tournaments, watching
+from referee.tournaments import watching
 from referee.tournaments.states import BEFORE_START
 from referee.tournaments.tables import Tournament
 from referee.viewer.presentation import presentation, presentations
@@ -35,7 +35,7 @@ NAMED: Final = 100  # tables of a round that are listed if the bracket is not dr
 @pages.view(f"{TOURNAMENT}/hall")
 def show(tournament_id: str) -> Response:
     """Show everything that the hall view cycles through. Without a script, the parts are one below the other."""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     bracket = visible_bracket(tournament)
     newest = watching.list_newest_ended(current_session(), tournament.id, limit=NEWEST)
     return page(
@@ -70,7 +70,7 @@ def _standings(tournament: Tournament) -> Json | None:
     except Conflict:  # there are too many results
         return None
     rows = standings_cache.ranked_entrants(kept)
-    columns = terms.standings_columns(TIE_BREAKS[tournament.format], tournament.seats)
+    columns = terms.standings_columns(tournament, all_columns=True)
     shown = standings_cache.attach_error_bars(kept, tournament.id, rows[:ROWS], computed=False)
     return {
         "columns": [column for column in columns if column["name"] != "points"][:COLUMNS],

@@ -1,47 +1,51 @@
-"""Add and remove co-organisers of a tournament over HTTP."""
+"""Invite co-organisers of a tournament and remove organisers over HTTP."""
 
 from typing import Any
 
-from marshmallow import fields
-
-from api.auth import account
-from api.fields import Strict, describe
-from api.messages import Length
+from api.auth import account, current_account, require_scope
+from api.invitations.presentation import present_sent
+from api.invitations.schemas import InvitationView, NewOrganiser
 from api.tournaments.access import get_managed_tournament, record_act
-from api.tournaments.presentation import attach_progress
-from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
+from referee.errors import Forbidden
 from referee.tournaments import organisers
+from referee.workflows import invitations
 
 resource = Resource("organisers", "/api/v1/tournaments", "Accounts that run a tournament together.")
 
 
-class NewOrganiser(Strict):
-    account = fields.String(required=True, validate=Length(1, 64), metadata=describe("Name or id of an account."))
-
-
 @resource.post(
-    '/<id("trn"):tournament_id>/organisers', account, WholeTournamentView, body=NewOrganiser, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>/organisers',
+    account,
+    InvitationView,
+    body=NewOrganiser,
+    status=201,
+    scope=Scope.ORGANISE,
 )
 def add(body: dict[str, Any], tournament_id: str) -> Any:
-    """Let another account run the tournament, too
+    """Invite another account to run the tournament, too
 
-    Co-organisers may do everything that you may, at most 10 of them.
+    When it has accepted, it is a co-organiser and may do everything that you may; before that, it may do nothing and is
+    shown nowhere. A tournament has at most 10 co-organisers, with those invited.
     """
     tournament = get_managed_tournament(tournament_id)
-    added = organisers.add_organiser(current_session(), tournament.id, body["account"])
-    record_act(ActKind.ORGANISER_ADDED, tournament, added.id)
-    return attach_progress(tournament)
+    invited = invitations.invite_to_tournament(current_session(), tournament.id, body["account"], current_account())
+    return present_sent(invited)
 
 
 @resource.delete('/<id("trn"):tournament_id>/organisers/<id("acc"):account_id>', account, scope=Scope.ORGANISE)
 def remove(tournament_id: str, account_id: str) -> None:
-    """Take the tournament from a co-organiser
+    """Take the tournament from a co-organiser, or leave it yourself
 
-    The account that created the tournament always runs it.
+    If the account that created it leaves, its first co-organiser takes it over; this needs a token with the scope
+    `all`. The last organiser can leave only when the tournament is over.
     """
     tournament = get_managed_tournament(tournament_id)
+    if account_id == tournament.created_by != current_account().id:
+        raise Forbidden("The account that created the tournament or took it over can only leave it itself.")
+    if account_id == tournament.created_by:
+        require_scope(Scope.ALL)
     organisers.remove_organiser(current_session(), tournament.id, account_id)
     record_act(ActKind.ORGANISER_REMOVED, tournament, account_id)

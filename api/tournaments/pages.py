@@ -14,6 +14,7 @@ from api.pages.parameters import choice
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
 from api.tournaments import bracket_chart, highlights, pairings, standings_cache, terms
+from api.tournaments.access import get_visible_tournament
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
@@ -27,7 +28,6 @@ from referee.matches.states import VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.series.series import find_series_of
-from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
 from referee.tournaments import organisers, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
@@ -79,7 +79,7 @@ def contents() -> Response:
 @pages.view(TOURNAMENT)
 def show(tournament_id: str) -> Response:
     """Show the front page: live standings, newest matches, terms."""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     bracket = visible_bracket(tournament)
     context = tournament_context(tournament)
     return page(
@@ -99,14 +99,14 @@ def show(tournament_id: str) -> Response:
     )
 
 
-@pages.view(f"{TOURNAMENT}/standings", "page")
+@pages.view(f"{TOURNAMENT}/standings", "columns", "page")
 def standings(tournament_id: str) -> Response:
-    """Show the standings, page by page."""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    """Show the standings, page by page, with a few columns or with all."""
+    tournament = get_visible_tournament(tournament_id)
     return page(
         "tournaments/standings.html",
         **tournament_context(tournament),
-        table=standings_context(tournament, requested_number()),
+        table=standings_context(tournament, requested_number(), all_columns=choice("columns", ["all"]) is not None),
     )
 
 
@@ -131,29 +131,32 @@ def tournament_context(tournament: Tournament) -> Json:
     }
 
 
-def standings_context(tournament: Tournament, number: int) -> Json | None:
+def standings_context(tournament: Tournament, number: int, *, all_columns: bool = False) -> Json | None:
     """Return page ``number`` of the standings as template values, or None before the start."""
     if tournament.started_at is None:
         return None
-    columns = terms.standings_columns(TIE_BREAKS[tournament.format], tournament.seats)
+    columns = terms.standings_columns(tournament, all_columns=all_columns)
     try:
         kept = standings_cache.tournament_entry(tournament.id)
     except Conflict as error:
-        return {"refusal": str(error), "columns": columns}
+        return {"refusal": str(error)}
     rows = standings_cache.ranked_entrants(kept)
     numbered = numbered_page(number, ROWS_PER_PAGE, len(rows))
     digits = terms.digits("points", tournament.seats)
     return {
         "columns": columns,
+        "all_columns": all_columns,
+        "deciding": terms.deciding_columns(tournament),
         "digits": digits,
         "blank": _blank_row(columns),
         "script": {
             "columns": [{key: column[key] for key in ("name", "digits", "unit")} for column in columns],
             "digits": digits,
+            "all_columns": all_columns,
             "substitute": tournament.substitute is not None,
             "seq": kept.made.as_of_seq,
         },
-        "lines": _lines(kept, tournament.id, numbered.rows(rows)),
+        "lines": _lines(kept, tournament.id, numbered.rows(rows), with_bars=all_columns),
         "numbered": numbered,
         "results": len(kept.made.outcomes),
     }
@@ -199,10 +202,13 @@ def find_highlights(tournament: Tournament, bracket: Json | None) -> Json | None
     return highlights.tournament_highlights(tournament, kept, bracket)
 
 
-def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
+def _lines(
+    kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any], *, with_bars: bool
+) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
     substitutes = entering.load_substitute_names(current_session(), tournament_id, ids)
-    views = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
+    found = standings_cache.attach_error_bars(kept, tournament_id, rows, computed=with_bars)
+    views = StandingsRow(many=True).dump(found)
     return [{**view, "substitute": substitutes.get(view["bot"])} for view in views]
 
 
@@ -212,11 +218,16 @@ def _blank_row(columns: Sequence[Json]) -> Json:
         "bot": "",
         "rank": "",
         "name": "",
+        "owner": "",
+        "owner_name": "",
         "withdrawn": False,
         "disqualification": None,
         "version_changed": False,
         "substitute": None,
         "points": 0,
+        "wins": 0,
+        "draws": 0,
+        "losses": 0,
         "matches": 0,
         "points_per_match": None,
         "error_bar": {"low": None, "high": None},

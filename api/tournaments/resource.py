@@ -8,7 +8,7 @@ from api import etags
 from api.auth import account, anyone, current_account, may_organise, viewer
 from api.matches.presentation import visible_matches
 from api.matches.schemas import MatchView
-from api.tournaments.access import get_managed_tournament, record_act
+from api.tournaments.access import get_managed_tournament, get_visible_tournament, record_act
 from api.tournaments.presentation import attach_progress, editable_terms
 from api.tournaments.schemas import (
     CancelTournament,
@@ -68,7 +68,7 @@ def show(tournament_id: str) -> Any:
     decisions, is shown when the tournament is over, so that anyone can repeat the pairings. The ETag stays valid for an
     edit until a term changes.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     etags.split_etag(editable_terms(tournament))
     return attach_progress(tournament)
 
@@ -109,7 +109,11 @@ def delete(tournament_id: str) -> None:
 
 @resource.post('/<id("trn"):tournament_id>/open', account, WholeTournamentView, scope=Scope.ORGANISE)
 def open_entries(tournament_id: str) -> Any:
-    """Open a draft for entries"""
+    """Open a draft for entries
+
+    Bots can then be entered, and guests of the tournament are notified. Only its organisers and the operator may do
+    this. If it is not a draft, the response is a 409.
+    """
     changed = lifecycle.open_entries(current_session(), get_managed_tournament(tournament_id).id)
     record_act(ActKind.TOURNAMENT_OPENED, changed)
     return attach_progress(changed)
@@ -132,7 +136,11 @@ def start(tournament_id: str) -> Any:
 
 @resource.post('/<id("trn"):tournament_id>/pause', account, WholeTournamentView, scope=Scope.ORGANISE)
 def pause(tournament_id: str) -> Any:
-    """Pause a tournament: no further match begins"""
+    """Pause a tournament: no further match begins
+
+    Matches in progress are played to the end. Only its organisers and the operator may do this. If the tournament is
+    not running, the response is a 409.
+    """
     changed = lifecycle.pause(current_session(), get_managed_tournament(tournament_id).id)
     record_act(ActKind.TOURNAMENT_PAUSED, changed)
     return attach_progress(changed)
@@ -142,7 +150,11 @@ def pause(tournament_id: str) -> Any:
     '/<id("trn"):tournament_id>/resume', account, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
 )
 def resume(tournament_id: str) -> Any:
-    """Resume a paused tournament"""
+    """Resume a paused tournament
+
+    Its waiting matches are played. Only its organisers and the operator may do this. If the tournament is not paused,
+    the response is a 409.
+    """
     changed = lifecycle.resume(current_session(), get_managed_tournament(tournament_id).id)
     record_act(ActKind.TOURNAMENT_RESUMED, changed)
     return attach_progress(changed)
@@ -154,7 +166,7 @@ def resume(tournament_id: str) -> Any:
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
 
-    Finished matches keep their results; all other matches are cancelled.
+    Finished matches keep their results; all other matches are cancelled. A draft is deleted instead.
     """
     tournament_id = get_managed_tournament(tournament_id).id
     cancelled = tournament_cancellation.cancel_tournament(
@@ -178,7 +190,11 @@ def finish(tournament_id: str) -> Any:
 
 @resource.get('/<id("trn"):tournament_id>/matches', anyone, items=MatchView)
 def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
-    """List the matches of a tournament, newest first"""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    """List the matches of a tournament, newest first
+
+    The bots of rated matches that are not over are hidden if the tournament is `anonymous`, unless you are an
+    organiser. A page has up to 50 matches, or `limit`.
+    """
+    tournament = get_visible_tournament(tournament_id)
     found = matches.list_matches(current_session(), MatchFilter(tournament_id=tournament.id), **query)
     return Page(visible_matches(found.items), found.next)

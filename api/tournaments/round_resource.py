@@ -5,11 +5,12 @@ from typing import Any
 from api.auth import anyone
 from api.extended import Extended
 from api.pagination import PageQuery, envelope, read_cursor
+from api.tournaments.access import get_visible_tournament
 from api.tournaments.pairings import ROUND, bot_reference, may_show_entrants, visible_table
 from api.tournaments.round_schemas import RoundView, WholeRoundView
 from api.views import Resource, current_session
 from referee.db.paging import Page, read_number_cursor
-from referee.tournaments import round_lists, tournaments
+from referee.tournaments import round_lists
 from referee.tournaments.states import RoundState
 
 resource = Resource("rounds", "/api/v1/tournaments", "Rounds of tournaments and their tables.")
@@ -23,7 +24,7 @@ def list_rounds(query: Json, tournament_id: str) -> Any:
 
     Formats whose pairings do not depend on results pair some rounds in advance. A ladder has no rounds.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     return round_lists.list_rounds(current_session(), tournament.id, **query)
 
 
@@ -34,7 +35,7 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
     In a rated tournament, the entrants of a table are shown when the table is over. Organisers see them immediately, as
     does everyone if the tournament is not `anonymous`. Until then, entrants and seats have no names.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
     first = read_number_cursor(read_cursor(query) or [0])
     found = round_lists.get_round_page(current_session(), tournament.id, summary, first=first, limit=query["limit"])

@@ -209,16 +209,18 @@ class TournamentView(View):
     status_reason = fields.String(
         allow_none=True, metadata=describe("Why the tournament was cancelled or could not start.")
     )
-    organiser = fields.String(attribute="created_by")
+    organiser = fields.String(
+        attribute="created_by",
+        allow_none=True,
+        metadata=describe("Account that created it or took it over; null if no organiser is left."),
+    )
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
     finished_at = UtcDateTime(allow_none=True)
 
 
 class WholeTournamentView(AnnouncementView, TournamentView):
-    organisers = fields.List(
-        fields.Nested(OrganiserView), metadata=describe("Accounts that run the tournament; the first created it.")
-    )
+    organisers = fields.List(fields.Nested(OrganiserView), metadata=describe("Accounts that run the tournament."))
     requires_code = fields.Boolean(
         metadata=describe("Whether accounts that are no guests need a join code to enter bots.")
     )

@@ -26,11 +26,14 @@ TOURNAMENTS: Final = Cache[TournamentResults](MOST_KEPT, lambda made: len(made.o
 
 
 def tournament_entry(tournament_id: str) -> CacheEntry[TournamentResults]:
-    """Return the results that count now. Raise ``NotFound`` for an unknown tournament, ``Conflict`` for too many."""
+    """Return the results that count now.
+
+    Raise ``NotFound`` for an unknown tournament and a draft, which has none, and ``Conflict`` for too many.
+    """
 
     def make(before: TournamentResults | None, *, patient: bool) -> TournamentResults:
         with database().read() as session:
-            tournament = tournaments.get_tournament(session, tournament_id)
+            tournament = tournaments.get_visible_tournament(session, tournament_id)
             return load_tournament_results(session, tournament, before, patient=patient)
 
     return TOURNAMENTS.get(tournament_id, make)

@@ -13,7 +13,7 @@ from referee.tournaments.tables import Tournament
 Json = dict[str, Any]
 
 FIRST: Final = ("rank", "bot", "name", "owner", "owner_name", "matches", "byes", "points", "points_exact", "wins")
-LAST: Final = ("returns", "withdrawn", "disqualification")
+LAST: Final = ("draws", "losses", "returns", "withdrawn", "disqualification")
 
 
 def standings_csv(tournament: Tournament) -> str:

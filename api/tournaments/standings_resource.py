@@ -7,6 +7,7 @@ from typing import Any, Final
 from flask import Response
 from marshmallow import Schema
 
+from api import examples
 from api.auth import anyone
 from api.caching import CacheEntry
 from api.extended import Extended
@@ -14,6 +15,7 @@ from api.ladders.schemas import StrengthsPage
 from api.ladders.strengths import attach_ranks
 from api.pagination import PageQuery, list_of, page_in_memory
 from api.tournaments import standings_cache
+from api.tournaments.access import get_visible_tournament
 from api.tournaments.standings_files import standings_csv, standings_markdown
 from api.tournaments.standings_schemas import (
     CrosstableRow,
@@ -23,10 +25,9 @@ from api.tournaments.standings_schemas import (
     SnapshotView,
     StandingsPage,
 )
-from api.views import Decorator, Resource, current_session
+from api.views import Decorator, Resource
 from referee.errors import NotFound
 from referee.standings import LuckAdjusted, RankedEntrant, count_opponents
-from referee.tournaments import tournaments
 from referee.tournaments.standings import TournamentResults
 
 resource = Resource(
@@ -37,12 +38,12 @@ Json = dict[str, Any]
 TOURNAMENT: Final = '/<id("trn"):tournament_id>'
 
 
-def endpoint(path: str, response: type[Schema]) -> Decorator:
+def endpoint(path: str, response: type[Schema], **options: Any) -> Decorator:
     """Register a view of cached results. It reads the database in its own transactions."""
-    return resource.get(f"{TOURNAMENT}/{path}", anyone, response, query=PageQuery, transaction=None)
+    return resource.get(f"{TOURNAMENT}/{path}", anyone, response, query=PageQuery, transaction=None, **options)
 
 
-@endpoint("standings", StandingsPage)
+@endpoint("standings", StandingsPage, documents=examples.READ_STANDINGS)
 def show(query: Json, tournament_id: str) -> Any:
     """Get the standings, best first
 
@@ -61,7 +62,11 @@ def show(query: Json, tournament_id: str) -> Any:
 
 @resource.get(f'{TOURNAMENT}/standings/<id("bot"):bot_id>', anyone, OwnStandingView, transaction=None)
 def show_own(tournament_id: str, bot_id: str) -> Any:
-    """Get the row of a bot in the standings"""
+    """Get the row of a bot in the standings
+
+    The row is the one that `GET …/standings` has, with the number of all rows. A bot that is not in the standings is a
+    404.
+    """
     kept = standings_cache.tournament_entry(tournament_id)
     index = standings_cache.row_indexes(kept).get(bot_id)
     if index is None:
@@ -79,15 +84,19 @@ def download_csv(tournament_id: str) -> Response:
     Tie-breaks that are no columns of every table follow `wins`, in the order in which they apply. Texts that a
     spreadsheet could run as formulas begin with an apostrophe.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    tournament = get_visible_tournament(tournament_id)
     return _file("text/csv", f"{tournament_id}-standings.csv", standings_csv(tournament))
 
 
 @resource.get(f"{TOURNAMENT}/standings.md", anyone)
 @resource.file_response("text/markdown", "A heading, a sentence about the state, a table.")
 def download_markdown(tournament_id: str) -> Response:
-    """Download the standings as a text in Markdown"""
-    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    """Download the standings as a text in Markdown
+
+    The table has the bots with their owners, points and the tie-breaks of the format. In a large tournament, the newest
+    results may not be included yet.
+    """
+    tournament = get_visible_tournament(tournament_id)
     return _file("text/markdown", f"{tournament_id}-standings.md", standings_markdown(tournament))
 
 
@@ -145,7 +154,7 @@ def show_luck(query: Json, tournament_id: str) -> Any:
 
 @endpoint("strengths", StrengthsPage)
 def show_strengths(query: Json, tournament_id: str) -> Any:
-    """Get the estimated strengths of the bots, with confidence intervals
+    """Get the estimated strengths of the bots in a tournament, with confidence intervals
 
     These are maximum-likelihood strengths (Bradley-Terry; Plackett-Luce for more than two seats) with 95 % intervals,
     from the results of this tournament. For more than 10,000 results or 1,000 bots, the response is a 409 `too_large`.

@@ -55,6 +55,8 @@ class StandingsRow(EntrantView):
     )
     error_bar = fields.Nested(ErrorBarView, metadata=describe("Confidence interval of the points per match."))
     wins = fields.Integer(metadata=describe("Number of matches won outright."))
+    draws = fields.Integer(metadata=describe("Number of matches in which the bot shared the first place."))
+    losses = fields.Integer(metadata=describe("Number of the other matches. Byes are none of the three."))
     returns = fields.Integer(metadata=describe("Total returns of all matches."))
     tie_breaks = fields.List(
         fields.Nested(TieBreakView),

@@ -8,11 +8,11 @@ from flask import Response
 from api.streams import connections
 from api.streams.endpoints import live as resource
 from api.tournaments import standings_cache
+from api.tournaments.access import get_visible_tournament
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.tournaments.stream import ROWS_PER_MESSAGE, TournamentStream, Views
 from api.views import current_application, database
-from referee.tournaments import tournaments
 
 Json = dict[str, Any]
 
@@ -34,7 +34,7 @@ def follow_tournament(query: Json, tournament_id: str) -> Response:
     result sent. Reconnect with this id in `Last-Event-ID` to receive every match exactly once.
     """
     with database().read() as session:
-        tournaments.get_tournament(session, tournament_id)
+        get_visible_tournament(tournament_id, session)
     views = Views(ProgressView().dump, _render_standings())
     return connections.follow(TournamentStream, tournament_id, query.get("after"), views)
 

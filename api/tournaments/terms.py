@@ -1,11 +1,12 @@
 """Describe the terms of a tournament in words: formats, deal sharing, tie-breaks, options."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from api.pages.formatting import milliseconds
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, Seeding, TournamentFormat
+from referee.standings import TIE_BREAKS
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import NO_LIMIT, Tournament
 
@@ -40,9 +41,10 @@ COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # columns of the standings: h
     "head_to_head": ("Head to head", "points against the entrants who are tied so far"),
     "sonneborn_berger": ("Sonneborn-Berger", "points of the opponents beaten, and half those of tied ones"),
     "wins": ("Wins", "matches won outright"),
-    "bracket": ("Rank", "the rank reached in the bracket"),
+    "bracket": ("Bracket", "the rank reached in the bracket"),
     "rating": ("Rating", "rating on the ladder of the game"),
 }
+SHOWN_ELSEWHERE: Final = ("wins", "bracket")  # by won–drawn–lost, and by the ranks
 WHOLE: Final = ("wins", "bracket", "rating")  # columns of whole numbers
 MICRO: Final = 1_000_000  # ratings are stored in millionths of a point
 ROUNDS: Final[Mapping[str, str]] = {
@@ -171,18 +173,28 @@ def _entry_conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
         yield "Unlisted", "yes", "This page is in no list and not in the search; only its address leads here."
 
 
-def standings_columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
-    """Return the columns of the standings that decide ranks, in order."""
+def deciding_columns(tournament: Tournament) -> list[Json]:
+    """Return the columns of the standings that decide ranks, in order. An unrated ladder has no ratings."""
     return [
         {
             "name": name,
             "heading": COLUMNS[name][0],
             "means": COLUMNS[name][1],
-            "digits": digits(name, seats),
+            "digits": digits(name, tournament.seats),
             "unit": MICRO if name == "rating" else 1,
         }
-        for name in tie_breaks
+        for name in TIE_BREAKS[tournament.format]
+        if name != "rating" or tournament.rated
     ]
+
+
+def standings_columns(tournament: Tournament, *, all_columns: bool = False) -> list[Json]:
+    """Return the deciding columns that a page shows: the first one, or ``all_columns``.
+
+    Leave out those that other columns of every page show.
+    """
+    found = deciding_columns(tournament)
+    return [column for column in found[: None if all_columns else 1] if column["name"] not in SHOWN_ELSEWHERE]
 
 
 def digits(column: str, seats: int) -> int:

@@ -43,14 +43,22 @@ def create(new_webhook: dict[str, Any]) -> Any:
 
 @resource.get("/webhooks", account, items=WebhookView)
 def list_webhooks(query: dict[str, Any]) -> Any:
-    """List your webhooks, newest first"""
+    """List your webhooks, newest first
+
+    Disabled webhooks are listed, too. Secrets are not shown.
+    """
     return webhooks.list_webhooks(current_session(), current_account().id, **query)
 
 
 @resource.get('/webhooks/<id("whk"):webhook_id>', account, WebhookView)
 def show(webhook_id: str) -> Any:
-    """Get one of your webhooks"""
-    return get_own_webhook(webhook_id)
+    """Get one of your webhooks
+
+    `status` says whether it is active, and `status_reason` why not. Webhooks of other accounts are a 404.
+    """
+    webhook = get_own_webhook(webhook_id)
+    etags.split_etag(_edit_state(webhook))
+    return webhook
 
 
 @resource.patch(
@@ -69,7 +77,7 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     After a change of the URL, and after it is enabled again, a webhook is `unverified` until it has answered a ping.
     """
     webhook = get_own_webhook(webhook_id)
-    etags.require_match(WebhookView, webhook)
+    etags.require_edited_match(_edit_state(webhook))
     return webhooks.edit(current_session(), webhook.id, revision=webhook.revision, **changes)
 
 
@@ -143,6 +151,11 @@ def redeliver(delivery_id: str) -> Any:
 def get_own_webhook(webhook_id: str) -> Webhook:
     """Return the webhook. Raise ``NotFound`` if it is not the caller's."""
     return webhooks.get_webhook(current_session(), webhook_id, account_id=current_account().id)
+
+
+def _edit_state(webhook: Webhook) -> dict[str, Any]:
+    """Return what decides about an edit: the revision, since different URLs may look the same once they are masked."""
+    return {"id": webhook.id, "revision": webhook.revision}
 
 
 def attach_secret(webhook: Webhook) -> Extended:

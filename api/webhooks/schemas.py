@@ -1,9 +1,13 @@
 """Define the schemas of webhooks and their deliveries, which only their owners see."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, View, describe, member_of
 from api.messages import Length
+from referee.webhooks.masked_urls import is_masked
 from referee.webhooks.outbox import NOTIFICATION_TYPES
 from referee.webhooks.states import DeliveryState, WebhookKind, WebhookState
 from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
@@ -21,6 +25,17 @@ class Choice(fields.List[str]):
         )
 
 
+class HookAddress(Address):
+    """Accept the URL of a webhook. Refuse the masked form in which it is shown, which would replace the real one."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        if isinstance(value, str) and is_masked(value):
+            raise ValidationError(
+                "This URL is masked. Give the whole URL, or leave the field out to keep the present one."
+            )
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
 class NewWebhook(Strict):
     kind = fields.String(
         load_default=WebhookKind.SIGNED.value,
@@ -30,12 +45,12 @@ class NewWebhook(Strict):
             "webhook of a channel there."
         ),
     )
-    url = Address(required=True)
+    url = HookAddress(required=True)
     events = Choice(required=True)
 
 
 class WebhookChanges(Strict):
-    url = Address(
+    url = HookAddress(
         metadata=describe(
             "After a change of the URL, the webhook receives only a ping until it has answered that ping."
         )
@@ -54,7 +69,10 @@ class WebhookChanges(Strict):
 class WebhookView(View):
     id = fields.String()
     kind = fields.String(validate=member_of(WebhookKind))
-    url = fields.String()
+    url = fields.String(
+        attribute="masked_url",
+        metadata=describe("For `discord` and `slack` masked, since the URL is a password: only its host and its end."),
+    )
     events = fields.List(fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)))
     status = fields.String(validate=member_of(WebhookState))
     status_reason = fields.String(allow_none=True)

@@ -1,8 +1,8 @@
 // A starter bot that makes arbitrary legal choices in every game. Replace choose.    go run bot.go [PORT]
 // Port: argument, $PORT or 9000 (0: a free one). Host: $HOST or 127.0.0.1. Secret: $REFEREE_BOT_SECRET or secret.txt
 package main // formatted by hand to fit on one page
-import ("cmp"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "io"; "log"; "net")
-import ("net/http"; "os"; "runtime/debug"; "slices"; "strconv"; "strings"; "time")
+import ("crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "io"; "log"; "net")
+import ("net/http"; "os"; "runtime/debug"; "strconv"; "strings"; "time")
 type reply = map[string]any
 type message struct { // a question or a notice
 	Type, Nonce string; Step int; Group struct{ ID string; Nonces []string } // of notices
@@ -29,20 +29,19 @@ func answerNotice(told message) reply {
 	case "challenge0": return reply{"proof": fmt.Sprintf("%x", mac(told.Nonce))} // proves that this address is yours
 	case "group_start1": return reply{"nonce_hash": fmt.Sprintf("%x", sha256.Sum256([]byte(nonce)))} // step 1
 	case "group_start2": return reply{"nonce": nonce} // step 2
-	case "group_start3": return reply{"accepted": slices.Contains(told.Group.Nonces, nonce)} // step 3: our nonce is used
+	case "group_start3": return reply{"accepted": strings.Contains(fmt.Sprint(told.Group.Nonces), nonce)} // step 3: used
 	default: return reply{} } } // match_end, group_end
 func key() (key []byte) { // read at each call: the secret may be written while the bot runs
 	beside, _ := os.ReadFile("secret.txt")
-	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
+	secret := strings.TrimSpace(first(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil { log.Panic(err) }; return key } // a malformed secret: refuse every call
 func mac(text string) []byte { hash := hmac.New(sha256.New, key()); hash.Write([]byte(text)); return hash.Sum(nil) }
-func isSigned(head http.Header, body []byte) bool {
+func isSigned(head http.Header, body []byte) (fits bool) {
 	sent, _ := strconv.ParseInt(head.Get("webhook-timestamp"), 10, 64)
-	wanted := "v1," + base64.StdEncoding.EncodeToString(mac(fmt.Sprintf("%s.%d.%s", head.Get("webhook-id"), sent, body)))
-	fits := func(given string) bool { return hmac.Equal([]byte(given), []byte(wanted)) }
-	isFresh := time.Since(time.Unix(sent, 0)).Abs() < 5*time.Minute
-	return slices.ContainsFunc(strings.Fields(head.Get("webhook-signature")), fits) && isFresh }
+	own := "v1," + base64.StdEncoding.EncodeToString(mac(fmt.Sprintf("%s.%d.%s", head.Get("webhook-id"), sent, body)))
+	for _, v1 := range strings.Fields(head.Get("webhook-signature")) { fits = fits || hmac.Equal([]byte(v1), []byte(own)) }
+	return fits && time.Since(time.Unix(sent, 0)).Abs() < 5*time.Minute }
 func serve(out http.ResponseWriter, request *http.Request) {
 	body, _ := io.ReadAll(request.Body); status, answer, told := 200, manifest, message{}
 	if request.Method == "GET" { // the manifest
@@ -52,8 +51,9 @@ func serve(out http.ResponseWriter, request *http.Request) {
 	} else { answer = answerQuestion(told) }
 	out.Header().Set("Content-Type", "application/json"); out.WriteHeader(status); json.NewEncoder(out).Encode(answer)
 }
+func first(texts ...string) string { for _, text := range texts { if text != "" { return text } }; return "" }
 func main() {
-	host, port := cmp.Or(os.Getenv("HOST"), "127.0.0.1"), cmp.Or(append(os.Args[1:], os.Getenv("PORT"), "9000")...)
+	host, port := first(os.Getenv("HOST"), "127.0.0.1"), first(append(os.Args[1:], os.Getenv("PORT"), "9000")...)
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil { log.Fatalf("cannot listen on %s: %v; try another port: go run bot.go 9001", host, err) }
 	fmt.Printf("%s plays at http://%s\n", manifest["name"], listener.Addr())

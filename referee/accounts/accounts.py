@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.accounts.reserved_names import is_reserved
@@ -21,11 +21,14 @@ from referee.db.kinds import NamedKind
 from referee.db.lookup import load_by_id
 from referee.db.names import name_key, spare_key_prefix, validate_name
 from referee.db.paging import Cursor, Page, load_newest_first
-from referee.errors import BadOption, Conflict, Forbidden, NameTaken, NotFound, QuotaExceeded
+from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceeded
 
+TOKEN_PREFIX: Final = "ref_"  # noqa: S105  # the beginning of all tokens
 TOKENS_PER_ACCOUNT: Final = 20
 LAST_USE_PRECISION: Final = timedelta(hours=1)
 MAX_LIFETIME_DAYS: Final = 730
+DEVICE_LIFETIME: Final = timedelta(days=30)  # at most, of a token that keeps a browser signed in
+DEVICE_SCOPES: Final = (Scope.PLAY, Scope.ORGANISE)
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_DIGITS: Final = 43  # 62^43 > 256^32
@@ -118,20 +121,29 @@ def lock_present(session: Session, *account_ids: str) -> None:
             raise Conflict(f"The {found[account_id].name} can no longer do or receive anything.")
 
 
-def find_account(session: Session, name: str) -> Account:
-    """Return the account with this name or, failing that, one that looks the same. Raise ``NotFound`` if none does."""
+def find_account(session: Session, name: str, *, lock: bool = False) -> Account:
+    """Return the account with this name or, failing that, one that looks the same. Raise ``NotFound`` if none does.
+
+    With ``lock``, the account does not change before the transaction ends.
+    """
     same = Account.name == name
     alike = select(Account).where(or_(same, Account.normalized_name == name_key(name)), Account.deleted_at.is_(None))
-    account = session.scalar(alike.order_by(same.desc()).limit(1))
+    query = alike.order_by(same.desc()).limit(1)
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    account = session.scalar(query)
     if account is None:
         raise NotFound("account", name)
     return account
 
 
-def find_by_id_or_name(session: Session, text: str) -> Account:
-    """Return the account with this id or name. Raise ``NotFound`` if there is none, or if it is deleted."""
-    account = session.get(Account, text)
-    return account if account is not None and account.deleted_at is None else find_account(session, text)
+def find_by_id_or_name(session: Session, text: str, *, lock: bool = False) -> Account:
+    """Return the account with this id or name. Raise ``NotFound`` if there is none, or if it is deleted.
+
+    With ``lock``, the account does not change before the transaction ends.
+    """
+    account = session.get(Account, text, with_for_update=lock or None, populate_existing=lock)
+    return account if account is not None and account.deleted_at is None else find_account(session, text, lock=lock)
 
 
 def names_of(session: Session, account_ids: Iterable[str]) -> dict[str, str]:
@@ -146,11 +158,13 @@ def create_token(
     *,
     scopes: Collection[str] = (Scope.ALL,),
     lifetime: timedelta | None = None,
+    parent_id: str | None = None,
 ) -> tuple[Token, str]:
     """Create a token. Return it with its text, which is not stored, so the caller must show it now.
 
-    Without a ``lifetime`` the token never expires. Raise ``NotFound`` if there is no such account, ``Conflict`` if it
-    is deleted, ``QuotaExceeded`` if it has too many tokens, and ``BadOption`` for a bad name or scope.
+    Without a ``lifetime`` the token never expires. It ends with the token ``parent_id``, if given. Raise ``NotFound``
+    if there is no such account, ``Conflict`` if it is deleted, ``QuotaExceeded`` if it has too many tokens, and
+    ``BadOption`` for a bad name or scope.
     """
     scopes = normalize_scopes(scopes)
     lock_present(session, account_id)
@@ -159,18 +173,32 @@ def create_token(
     working = select(func.count()).where(Token.account_id == account_id, Token.revoked_at.is_(None), unexpired)
     if session.scalars(working).one() >= TOKENS_PER_ACCOUNT:
         raise QuotaExceeded(f"An account can have at most {TOKENS_PER_ACCOUNT} tokens. Revoke one first.")
-    text = new_token_text()
+    text = new_secret_text(TOKEN_PREFIX)
     token = Token(
         id=new_id("token"),
         account_id=account_id,
         name=validate_name(name),
-        sha256=_digest(text),
+        sha256=digest_secret(text),
         hint=f"{text[:8]}…{text[-4:]}",
         scopes=scopes,
         created_at=moment,
         expires_at=None if lifetime is None else moment + lifetime,
+        parent_id=parent_id,
     )
     session.add(token)
+    session.flush()
+    return token, text
+
+
+def create_device_token(session: Session, parent: Token, name: str) -> tuple[Token, str]:
+    """Create a token that keeps a browser signed in, and which ends with ``parent``. Return it with its text.
+
+    The scope ``all`` is not among its scopes, so it makes nothing that outlasts it unseen. Raise as ``create_token``.
+    """
+    token, text = create_token(
+        session, parent.account_id, name, scopes=DEVICE_SCOPES, lifetime=DEVICE_LIFETIME, parent_id=parent.id
+    )
+    token.expires_at = min(filter(None, (token.expires_at, parent.expires_at)))
     session.flush()
     return token, text
 
@@ -185,10 +213,14 @@ def find_account_by_token(session: Session, token_text: str) -> Account | None:
 
 def find_token(session: Session, token_text: str) -> Token | None:
     """Return the token with this text, even if it has expired, or None when it is malformed, unknown or revoked."""
-    if not is_token_text(token_text):
+    if not is_secret_text(token_text, TOKEN_PREFIX):
         return None
-    found = select(Token).where(Token.sha256 == _digest(token_text), Token.revoked_at.is_(None))
+    found = select(Token).where(Token.sha256 == digest_secret(token_text), Token.revoked_at.is_(None))
     return session.scalar(found)
+
+
+def is_revoked(session: Session, token_id: str) -> bool:
+    return session.scalar(select(Token.revoked_at).where(Token.id == token_id)) is not None
 
 
 def has_expired(token: Token, moment: datetime) -> bool:
@@ -211,34 +243,44 @@ def list_tokens(session: Session, account_id: str) -> list[Token]:
     return list(session.scalars(query.order_by(Token.created_at.desc(), Token.id)))
 
 
+def revoke_all_tokens(session: Session, account_id: str) -> None:
+    """Revoke all tokens of the account."""
+    valid = update(Token).where(Token.account_id == account_id, Token.revoked_at.is_(None))
+    session.execute(valid.values(revoked_at=current_time(session)))
+
+
 def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
-    """Revoke a token, unless it is revoked already. Raise ``NotFound`` if this account has no such token."""
+    """Revoke a token, unless it is revoked already. End its device tokens, and the recovery code if the token made it.
+
+    Raise ``NotFound`` if this account has no such token.
+    """
     token = session.get(Token, token_id)
     if token is None or token.account_id != account_id:
         raise NotFound("token", token_id)
-    if token.revoked_at is None:
-        token.revoked_at = current_time(session)
+    lock_present(session, account_id)  # the token may be making a code at this moment
+    made_code = update(Account).where(Account.id == account_id, Account.recovery_token_id == token_id)
+    session.execute(made_code.values(recovery_sha256=None, recovery_code_created_at=None, recovery_token_id=None))
+    ending = update(Token).where(or_(Token.id == token_id, Token.parent_id == token_id), Token.revoked_at.is_(None))
+    session.execute(ending.values(revoked_at=current_time(session)))
     return token
 
 
-def require_role(account: Account, *roles: str) -> None:
-    """Raise ``Forbidden`` unless the account has one of the roles or is an admin."""
-    if account.role != Role.ADMIN and account.role not in roles:
-        raise Forbidden(f"This needs the role {' or '.join(roles)}, but the account has the role {account.role}.")
+# -- text of a token or recovery code: a prefix, 32 random bytes in base 62, a checksum that detects typing errors --
 
 
-# -- text of a token: "ref_", 32 random bytes in base 62, and a checksum that detects typing errors --
-
-
-def new_token_text() -> str:
+def new_secret_text(prefix: str) -> str:
     secret = _base62(int.from_bytes(secrets.token_bytes(32)), _SECRET_DIGITS)
-    return "ref_" + secret + _checksum(secret)
+    return prefix + secret + _checksum(secret)
 
 
-def is_token_text(text: str) -> bool:
-    secret, check = text[4:-_CHECK_DIGITS], text[-_CHECK_DIGITS:]
-    well_formed = text.startswith("ref_") and len(secret) == _SECRET_DIGITS and set(secret) <= set(_BASE62)
+def is_secret_text(text: str, prefix: str) -> bool:
+    secret, check = text[len(prefix) : -_CHECK_DIGITS], text[-_CHECK_DIGITS:]
+    well_formed = text.startswith(prefix) and len(secret) == _SECRET_DIGITS and set(secret) <= set(_BASE62)
     return well_formed and check == _checksum(secret)
+
+
+def digest_secret(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _checksum(secret: str) -> str:
@@ -251,7 +293,3 @@ def _base62(number: int, digits: int) -> str:
         number, digit = divmod(number, 62)
         text = _BASE62[digit] + text
     return text
-
-
-def _digest(token_text: str) -> str:
-    return hashlib.sha256(token_text.encode()).hexdigest()

@@ -29,6 +29,8 @@ class ActKind(StrEnum):
     SERIES_TOURNAMENT_REMOVED = "series.tournament_removed"
     SERIES_ORGANISER_ADDED = "series.organiser_added"
     SERIES_ORGANISER_REMOVED = "series.organiser_removed"
+    INVITATION_SENT = "invitation.sent"
+    INVITATION_WITHDRAWN = "invitation.withdrawn"
     MATCH_CANCELLED = "match.cancelled"
     MATCH_RETRIED = "match.retried"
     LOG_RESTORED = "match.log_restored"
@@ -45,4 +47,5 @@ class ActKind(StrEnum):
     ROLE_REFUSED = "account.role_refused"
     BOT_RENAMED = "bot.renamed"
     BOT_DELETED = "bot.deleted"
+    SERVICE_RESTORED = "service.restored"
     TOKEN_CREATED = "account.token_created"  # noqa: S105  # the name of an act

@@ -15,10 +15,10 @@ class Scope(StrEnum):
 
 
 MEANINGS: Final = {
-    Scope.READ: "Read all that the account may see.",
+    Scope.READ: "Read what the account may see, except join codes, its export, acts and what only operators may read.",
     Scope.PLAY: "Also register and manage bots, arrange friendlies, and enter tournaments.",
     Scope.ORGANISE: "Also create and run tournaments, if the account may organise.",
-    Scope.ALL: "Everything, including tokens, webhooks and the account itself.",
+    Scope.ALL: "Everything, including tokens, webhooks, the account itself and what only operators may do.",
 }
 
 

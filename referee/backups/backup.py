@@ -21,6 +21,7 @@ from typing import Any, Final
 from sqlalchemy import URL, Connection, func, select, text
 
 import referee
+from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db import sealing
@@ -38,7 +39,7 @@ INVENTORY: Final = "inventory.json"
 COPIES: Final = {"sqlite": "referee.db", "postgresql": "referee.pgdump"}  # name of the copy, by kind of database
 MAX_INVENTORY_BYTES: Final = 1 << 20
 CHUNK_BYTES: Final = 1 << 20
-COUNTED: Final = {"accounts": Account, "bots": Bot, "tournaments": Tournament, "matches": StoredMatch}
+COUNTED: Final = {"accounts": Account, "bots": Bot, "tournaments": Tournament, "matches": StoredMatch, "acts": Act}
 
 
 class BackupError(RefereeError):
@@ -56,7 +57,7 @@ class Inventory:
     database: str  # "sqlite" or "postgresql"
     installation: str  # id of the database that was copied
     master_key_id: str  # of the key that the database needs
-    counts: dict[str, int]  # rows of accounts, bots, tournaments, matches and results
+    counts: dict[str, int]  # rows of accounts, bots, tournaments, matches, acts and results
     last_result: int  # number of the last result, 0 if there is none
     size_bytes: int
     sha256: str

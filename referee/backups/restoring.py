@@ -8,30 +8,36 @@ import os
 import secrets
 import sqlite3
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import text, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy.exc import SQLAlchemyError
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
+from referee.accounts.oversight_tables import Act
 from referee.backups.backup import BackupError, Inventory, extract_copy, read_inventory, run_postgres_program
 from referee.bots import checks
 from referee.db import revisions, sealing
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.db.upgrading import upgrade
+from referee.errors import RefereeError
 from referee.master_keys import key_ring
+from referee.matches.tables import Result
 from referee.settings import Settings
 from referee.workflows import voiding
-from referee.workflows.log_signing import sign_old_logs
 from referee.workflows.voiding import VoidReport
 
 JOURNALS: Final = ("", "-wal", "-shm")  # suffixes of the files of a SQLite database
 SUFFIXES: Final = (*JOURNALS, ".lock")  # … and of the file that admits one writer at a time
+LOST: Final = {"results": Result, "acts": Act}  # what is counted in a database before it is replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,17 @@ class Restored:
     inventory: Inventory
     settled: VoidReport
     replaced: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """Hold what could be read from the replaced database: what is lost, and its acts of earlier restores.
+
+    ``lost`` is None if it is not the database of the backup.
+    """
+
+    lost: dict[str, int] | None = None
+    restores: Sequence[Mapping[str, Any]] = ()
 
 
 def restore(backup: Path, settings: Settings, *, replaces: bool) -> Restored:
@@ -62,25 +79,49 @@ def restore(backup: Path, settings: Settings, *, replaces: bool) -> Restored:
         database.dispose()
 
 
-def settle(database: Database, inventory: Inventory, master_key: bytes) -> VoidReport:
-    """Upgrade a restored database if necessary, cancel the matches whose cards may be known, and sign earlier logs.
+def settle(database: Database, inventory: Inventory, master_key: bytes, replaced: Replaced | None = None) -> VoidReport:
+    """Upgrade a restored database if necessary, and cancel the matches whose cards may be known.
 
-    Return the matches that were cancelled or voided, and their rematches.
+    Record the restore in the list of acts, with how much is lost if this is known, after the earlier restores that only
+    the ``replaced`` database lists. Return the matches that were cancelled or voided, and their rematches.
     """
-    settled: list[VoidReport] = []
+    replaced = replaced or Replaced()
     reason = f"cancelled by the operator: the database was restored from a backup of {inventory.created_at}"
 
-    def cancel(session: Session) -> None:
-        checks.catch_up(session)  # so that bots with an outdated certificate keep their seats until their check
-        settled.append(voiding.cancel_all_open(session, reason, master_key=master_key))
-
-    upgrade(database, settle=cancel)
+    upgrade(database)
     with database.write() as session:
-        if not settled:  # the schema was the current one
-            cancel(session)
-        session.execute(update(DatabaseIdentity).values(id=secrets.token_hex(16)))
-    sign_old_logs(database, master_key)  # those of versions that did not sign them
-    return settled[0]
+        checks.catch_up(session)  # so that bots with an outdated certificate keep their seats until their check
+        settled = voiding.cancel_all_open(session, reason, master_key=master_key)
+        identity = secrets.token_hex(16)
+        session.execute(update(DatabaseIdentity).values(id=identity))
+        listed = set(session.scalars(select(Act.object_id).where(Act.kind == ActKind.SERVICE_RESTORED)))
+        session.add_all(Act(**act) for act in replaced.restores if act["object_id"] not in listed)
+        acts.record_act(
+            session,
+            None,
+            ActKind.SERVICE_RESTORED,
+            identity,
+            backup_made_at=inventory.created_at,
+            backup_version=inventory.program_version,
+            last_result=inventory.last_result,
+            lost=replaced.lost,
+        )
+    return settled
+
+
+def _read_replaced(connection: Connection, inventory: Inventory) -> Replaced:
+    names = ("created_at", "account_name", "kind", "object_id", "details", "reason")  # always of the command line
+    query = select(*(getattr(Act, name) for name in names)).where(Act.kind == ActKind.SERVICE_RESTORED)
+    restores = [dict(act) for act in connection.execute(query.order_by(Act.id)).mappings()]
+    return Replaced(_count_lost(connection, inventory), restores)
+
+
+def _count_lost(connection: Connection, inventory: Inventory) -> dict[str, int] | None:
+    """Return how many results and acts a database has and its backup lacks, or None if they do not belong together."""
+    if connection.scalar(select(DatabaseIdentity.id)) != inventory.installation:
+        return None
+    counts = {name: connection.scalar(select(func.count()).select_from(table)) for name, table in LOST.items()}
+    return {name: (count or 0) - inventory.counts[name] for name, count in counts.items() if name in inventory.counts}
 
 
 def _check_fit(inventory: Inventory, database: Database, settings: Settings, backup: Path) -> None:
@@ -96,7 +137,7 @@ def _check_fit(inventory: Inventory, database: Database, settings: Settings, bac
             f"{sealing.key_id(settings.master_key)}). The secrets of bots and the seeds of deals are lost without it: "
             "put that key into REFEREE_MASTER_KEY, or into master.key in the data directory."
         )
-    revisions.refuse_newer(inventory.schema)
+    revisions.require_known(inventory.schema)
 
 
 # -- SQLite --
@@ -109,9 +150,14 @@ def _restore_sqlite(backup: Path, database: Database, settings: Settings, *, rep
     coming = path.with_name(f"{path.name}.restoring")
     _remove(coming)
     inventory = extract_copy(backup, coming)
+    before = Replaced()
+    with suppress(SQLAlchemyError, RefereeError):  # it is damaged or of an early version
+        if path.exists():
+            with database.inspection_connection() as connection:
+                before = _read_replaced(connection, inventory)
     copy = Database(f"sqlite:///{coming}")
     try:
-        settled = settle(copy, inventory, settings.master_key)
+        settled = settle(copy, inventory, settings.master_key, before)
     finally:
         copy.dispose()
     replaced = _set_aside(path) if path.exists() else None
@@ -167,10 +213,13 @@ def _restore_postgres(backup: Path, database: Database, settings: Settings, *, r
         )
     if existing is not None and not replaces:
         raise BackupError("The database is not empty. Pass --replace to overwrite it with the backup.")
+    before = Replaced()
+    with suppress(SQLAlchemyError), database.inspection_connection() as connection:  # it has no tables yet
+        before = _read_replaced(connection, read_inventory(backup))
     database.dispose()
     with tempfile.TemporaryDirectory(prefix=".referee-restore-", dir=backup.parent) as folder:
         dump = Path(folder) / "referee.pgdump"
         inventory = extract_copy(backup, dump)
         arguments = ("--clean", "--if-exists", "--no-owner", "--single-transaction", "--exit-on-error")
         run_postgres_program(database, "pg_restore", *arguments, str(dump))
-    return Restored(inventory, settle(database, inventory, settings.master_key), None)
+    return Restored(inventory, settle(database, inventory, settings.master_key, before), None)

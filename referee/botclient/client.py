@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from referee import __version__
+import referee
 from referee.botclient.address_caps import AddressCaps, Place
 from referee.botclient.address_guard import Endpoint, Policy, parse_url, resolve
 from referee.botclient.bot_clock import REFUSED, BotClock
@@ -88,6 +88,7 @@ class BotCaller:
     ) -> None:
         self.target = target
         self.clock = BotClock(now, follow=follow_bot_clock)
+        self.cancelled_ms: int | None = None  # time that the last call took until it was cancelled after it was sent
         self._policy = policy
         limits = limits or CallLimits()
         self._slots = limits.slots(target)
@@ -132,10 +133,14 @@ class BotCaller:
         deadline_ms: int,
         before_sending: BeforeSending | None = None,
     ) -> Reply:
+        self.cancelled_ms = None
         async with self._slots:
             call = _Call(asyncio.get_running_loop(), deadline_ms, self._lag, before_sending)
             try:
                 return await self._send_with_retry(call, method, path, body, id)
+            except asyncio.CancelledError:
+                self.cancelled_ms = call.sent_ms()
+                raise
             except UrlRefused as refused:
                 fault = refused.code if refused.code in FAULTS else "egress_denied"
                 return call.reply(fault, refused.reason)
@@ -220,7 +225,7 @@ class BotCaller:
         assert self._endpoint is not None
         return (
             f"{method} {self._endpoint.path}{path} HTTP/1.1\r\nHost: {self._endpoint.authority}\r\n"
-            f"User-Agent: referee/{__version__}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n"
+            f"User-Agent: referee/{referee.__version__}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n"
             + ("Content-Type: application/json\r\n" if method == "POST" else "")
         )
 
@@ -280,6 +285,11 @@ class _Call:
             self._start += waited_s
             self._mark += waited_s
             self._due += waited_s
+
+    def sent_ms(self) -> int | None:
+        """Return the milliseconds that the call has taken so far, or None if no request was sent."""
+        took_ms = round((self._time() - self._start - self.lag_s()) * 1000)
+        return min(max(took_ms, 0), self._deadline_ms) if self._sent else None
 
     def mark_looked_up(self) -> None:
         self._dns += self._lap()

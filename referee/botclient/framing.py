@@ -139,7 +139,8 @@ class Response:
 
     def _take_status(self, fields: dict[bytes, bytes]) -> None:
         if self.status in _REDIRECTS:
-            self.fault, self.detail = "redirect_refused", f"{self.status}: redirects are not followed"
+            target = _printable(fields.get(b"location", b"an unknown place"))
+            self.fault, self.detail = "redirect_refused", f"redirects to {target} ({self.status})"
         elif self.status != 200:
             self.fault, self.detail = "bad_status", f"{self.status}, expected 200"
             self.date = fields.get(b"date", b"").decode("latin-1")

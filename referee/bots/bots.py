@@ -55,10 +55,12 @@ def register(
     *,
     profile: Mapping[str, str | None] | None = None,
     quotas: Quotas | None = None,
+    recovery_token_id: str | None = None,
 ) -> Bot:
     """Create an unverified bot with a handshake that is due. The address guard must have rebuilt ``url``.
 
-    ``profile`` may have ``summary``, ``language`` and ``link``. Raise ``BadOption`` for a bad name or profile,
+    ``profile`` may have ``summary``, ``language`` and ``link``. The bot's secret may recover the account until the
+    token ``recovery_token_id`` is revoked; without one, it may not. Raise ``BadOption`` for a bad name or profile,
     ``NameTaken`` if another name looks the same or did until recently, ``QuotaExceeded`` if the owner or the host has
     too many bots, ``NotFound`` for an unknown owner, and ``Conflict`` for a deleted one.
     """
@@ -78,6 +80,7 @@ def register(
         games=[],
         max_concurrent_requests=DEFAULT_MAX_CONCURRENT_REQUESTS,
         secret_generation=1,
+        recovery_token_id=recovery_token_id,
         revision=1,
         created_at=moment,
         handshake_state=CheckState.DUE,
@@ -234,10 +237,17 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     return bot
 
 
-def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Advance to the next secret. For a day, calls are also signed with the previous one."""
+def rotate_secret(
+    session: Session, bot_id: str, *, revision: int | None = None, recovery_token_id: str | None = None
+) -> Bot:
+    """Advance to the next secret. For a day, calls are also signed with the previous one.
+
+    The new secret may recover the account until the token ``recovery_token_id`` is revoked; the previous one may not
+    any more.
+    """
     bot = _lock_at_revision(session, bot_id, revision)
     bot.secret_generation += 1
+    bot.recovery_token_id = recovery_token_id
     bot.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
     bot.revision += 1
     return bot

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, exists, or_, select, update
 from sqlalchemy.orm import Session
 
-from referee import __version__
+import referee
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Certificate, Check
 from referee.db.engine import current_time
@@ -142,7 +142,7 @@ def issue_certificate(
         bot_id=bot_id,
         version=version,
         rules=dict(rules),
-        engine_version=__version__,
+        engine_version=referee.__version__,
         protocol=protocol,
         warnings=list(warnings),
         issued_at=current_time(session),

@@ -138,10 +138,11 @@ def give_back(session: Session, claimed: ClaimedCheck) -> None:
     LEASES.release(session, [(claimed.bot_id, claimed.epoch)])
 
 
-def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> None:
+def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> Certificate | None:
     """Record the outcome of a check, end earlier certificates of this version, and issue one for the games that passed.
 
-    Raise ``StaleEpoch`` when the check was claimed again or the address changed.
+    Return the certificate, or None if no game passed. Raise ``StaleEpoch`` when the check was claimed again or the
+    address changed.
     """
     # Lock the bot first, as all functions that change bots do, and reread it, since it may have changed.
     locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
@@ -151,16 +152,18 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> No
     version = bot.version if outcome.version is None else make_storable(outcome.version)[:128]
     end_check(check, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
-        return
+        return None
     certificates.end_certificates(
         session, bot.id, version, CertificateEnd.REPLACED if outcome.passed else CertificateEnd.FAILED
     )
+    certificate = None
     if outcome.passed:
-        certificates.issue_certificate(
+        certificate = certificates.issue_certificate(
             session, bot.id, version, outcome.passed, protocol=outcome.protocol, warnings=outcome.warnings
         )
     if version != bot.version:
         _note_replaced(session, claimed, bot, version, outcome)
+    return certificate
 
 
 def _note_replaced(session: Session, claimed: ClaimedCheck, bot: Bot, version: str, outcome: CheckOutcome) -> None:

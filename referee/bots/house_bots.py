@@ -10,7 +10,6 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee import __version__
 from referee.accounts.reserved_names import HOUSE_OWNER_NAME
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
@@ -25,6 +24,7 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.house.anchors import anchor_rating
 from referee.house.players import LEVELS, SCHEME, HousePlayer, NoSuchHousePlayer, find_player, is_house
+from referee.version import RELEASE
 
 MAX_CONCURRENT_REQUESTS: Final = 1_000_000  # calls stay within the process, so they need no limit
 
@@ -87,7 +87,7 @@ def _create_house_bot(session: Session, player: type[HousePlayer]) -> Bot:
         verified_url=player.address(),
         host="",
         status=BotState.HOUSE,
-        version=__version__,
+        version=RELEASE,
         games=sorted(catalogue()),
         max_concurrent_requests=MAX_CONCURRENT_REQUESTS,
         secret_generation=1,
@@ -121,5 +121,5 @@ def _owner(session: Session) -> Account:
 
 def _update_house_bot(bot: Bot) -> None:
     """Update the version and the games of a house bot, which change with releases."""
-    if bot.version != __version__ or bot.games != sorted(catalogue()):
-        bot.version, bot.games = __version__, sorted(catalogue())
+    if bot.version != RELEASE or bot.games != sorted(catalogue()):
+        bot.version, bot.games = RELEASE, sorted(catalogue())

@@ -43,6 +43,7 @@ class Bot(Leased, Base):
     max_concurrent_requests: Mapped[int]
     secret_generation: Mapped[int]
     previous_secret_until: Mapped[datetime | None]
+    recovery_token_id: Mapped[str | None] = mapped_column(Id)  # while it works, the secret may recover the account
     revision: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(index=True)
     handshake_state: Mapped[CheckState] = mapped_column(StoredEnum(CheckState))

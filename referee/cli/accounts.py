@@ -85,8 +85,11 @@ def restore(remote: Remote, account: str, reason: str) -> None:
 @service_command()
 @click.argument("account", metavar="ACCOUNT")
 @REASON
+@click.option(
+    "--end-tournaments", is_flag=True, help="Cancel tournaments that only it runs, even if others entered bots."
+)
 @click.option("--yes", is_flag=True, help="Do not ask for the name of the account.")
-def delete(remote: Remote, account: str, reason: str, yes: bool) -> None:
+def delete(remote: Remote, account: str, reason: str, end_tournaments: bool, yes: bool) -> None:
     """Delete an account for good, with all of its bots, for example at the request of its owner.
 
     The reason must not say who the owner is. The results of the bots stay. This cannot be undone, so the command asks
@@ -99,7 +102,8 @@ def delete(remote: Remote, account: str, reason: str, yes: bool) -> None:
     """
     known = _one(remote, account)
     name = known["name"] if yes else click.prompt(f"Type {known['name']} to delete the account for good", err=True)
-    deleted = remote.api.post(f"/accounts/{known['id']}/delete", {"name": name, "reason": reason})
+    body = {"name": name, "reason": reason, "end_tournaments": end_tournaments}
+    deleted = remote.api.post(f"/accounts/{known['id']}/delete", body)
     remote.show(deleted, f"{known['id']} is deleted and shown as {deleted['name']}")
 
 

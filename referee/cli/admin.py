@@ -8,23 +8,17 @@ from sqlalchemy.orm import Session
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.accounts import accounts
 from referee.accounts.roles import Role
-from referee.bots import checks
 from referee.cli.options import data_option, json_option
 from referee.cli.output import show
-from referee.cli.plain_text import one_line
-from referee.cli.progress import progress_bar
-from referee.db.engine import Database
 from referee.db.revisions import required_revision
 from referee.errors import Conflict, NotFound
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
 from referee.matches.states import MatchState
 from referee.runtime.service_database import load_settings, open_database, open_or_create_database
-from referee.workflows import account_oversight, match_retry, voiding
-from referee.workflows.log_signing import sign_old_logs
+from referee.workflows import account_oversight, match_retry
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
-CANCELLED_FOR_UPGRADE = "cancelled by the operator: the service was upgraded while this match was in progress"
 
 
 @click.group()
@@ -94,51 +88,20 @@ def token(name: str, data: Path | None, as_json: bool) -> None:
 
 
 @admin.command()
-@click.option(
-    "--cancel-running",
-    "cancels",
-    is_flag=True,
-    help="Cancel the matches in progress if the schema needs an upgrade; tournaments play them again.",
-)
 @data_option
 @json_option
-def upgrade(cancels: bool, data: Path | None, as_json: bool) -> None:
+def upgrade(data: Path | None, as_json: bool) -> None:
     """Create the database or upgrade its schema.
 
-    The command `referee up` does this when it starts. Some upgrades are refused while matches are in progress. The
-    ladders that got another name or became official are listed. Logs that are not signed are verified and signed, which
-    can be interrupted and is then continued the next time; invalid ones are named.
+    The command `referee up` does this when it starts. The ladders that got another name or became official are listed.
     """
-    done = voiding.VoidReport()
-
-    def cancel_in_progress(session: Session) -> None:
-        checks.catch_up(session)  # so that bots with an outdated certificate keep their seats until their check
-        key = load_settings(data).master_key
-        done.extend(voiding.cancel_in_progress(session, CANCELLED_FOR_UPGRADE, master_key=key))
-
-    settings = load_settings(data)
-    official = load_official_ladders(settings.ladders)  # before anything is changed
-    _, database = open_or_create_database(data, settle=cancel_in_progress if cancels else None)
+    official = load_official_ladders(load_settings(data).ladders)  # before anything is changed
+    _, database = open_or_create_database(data)
     with database.write() as session:
         changes = sync_ladders(session, official)
-    signed = sign_with_progress(database, settings.master_key)
     database.dispose()
-    counts = {
-        "cancelled_matches": len(done.cancelled),
-        "voided_matches": len(done.matches),
-        "rematches": len(done.rematches),
-    }
-    sentences = [*_describe(counts), *changes, *signed, f"The schema is at revision {required_revision()}."]
-    document = {"revision": required_revision(), **counts, "changes": [*changes, *signed]}
-    show(document, "\n".join(sentences), as_json=as_json)
-
-
-def _describe(counts: dict[str, int]) -> list[str]:
-    """Return a sentence about cancelled matches, if there are any."""
-    if not counts["cancelled_matches"]:
-        return []
-    voided = f", {counts['voided_matches']} with the same cards were voided" if counts["voided_matches"] else ""
-    return [f"{counts['cancelled_matches']} matches were cancelled{voided}; {counts['rematches']} rematches arranged."]
+    sentences = [*changes, f"The schema is at revision {required_revision()}."]
+    show({"revision": required_revision(), "changes": changes}, "\n".join(sentences), as_json=as_json)
 
 
 @admin.command()
@@ -159,13 +122,6 @@ def retry(match_id: str, data: Path | None, as_json: bool) -> None:
     click.echo(f"{match_id} is due", err=True)
     if as_json:
         show({"match": match_id, "status": MatchState.DUE}, "", as_json=True)
-
-
-def sign_with_progress(database: Database, master_key: bytes) -> list[str]:
-    """Sign logs that are not signed, with a progress bar. Return sentences on what happened."""
-    with progress_bar("signing logs") as update:
-        report = sign_old_logs(database, master_key, lambda done, total: update(done, total, "signing logs"))
-    return [one_line(sentence) for sentence in report.sentences()]
 
 
 def open_account(session: Session, name: str, role: str) -> str:

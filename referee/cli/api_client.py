@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from referee import __version__
+import referee
+from referee.cli.api_words import name_commands
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 
@@ -77,7 +78,7 @@ class Api:
         self.url = parse_origin(url)
         # "identity", because the logs of a tournament are gzip files that must be stored as the service sent them.
         self._headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-        self._headers["User-Agent"] = f"referee/{__version__}"
+        self._headers["User-Agent"] = f"referee/{referee.__version__}"
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._tls = ssl.create_default_context()  # the trust store of this machine
@@ -199,8 +200,9 @@ def _reason(error: Exception) -> str:
 def _refusal(status: int, answer: bytes) -> ApiRefusal:
     try:
         problem = json.loads(answer)
-        detail = problem.get("detail") or problem.get("title") or ""
-        fields = [(str(error["field"]), str(error["message"])) for error in problem.get("errors") or []]
-        return ApiRefusal(status, str(problem.get("code", "")), str(detail), fields)
+        detail = name_commands(str(problem.get("detail") or problem.get("title") or ""))
+        errors = problem.get("errors") or []
+        fields = [(str(error["field"]), name_commands(str(error["message"]))) for error in errors]
+        return ApiRefusal(status, str(problem.get("code", "")), detail, fields)
     except (ValueError, AttributeError, KeyError, TypeError):
         return ApiRefusal(status, "", answer[:200].decode(errors="replace"))

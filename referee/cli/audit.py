@@ -15,7 +15,7 @@ from referee.cli.api_client import Api
 from referee.cli.options import FILE, FOLDER, data_option, key_option
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
-from referee.cli.tournament.remote import errors_as_sentences
+from referee.cli.tournament.remote import errors_as_sentences, select_service
 from referee.db.engine import LONG_IDLE_S, Database
 from referee.ladders import audit as auditing
 from referee.ladders import repairs
@@ -32,6 +32,7 @@ from referee.settings import Settings
 
 MAX_SHOWN = 100
 MAX_KEPT = 10_000  # differences in the JSON output
+INTERRUPTED = 130  # the exit status
 MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reveal differences on another
 
 
@@ -40,7 +41,11 @@ MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reve
 @click.option("--repair", is_flag=True, help="Correct ratings and counts that do not follow from the ledger.")
 @click.option("--read-only", is_flag=True, help="Do not freeze ladders whose numbers differ.")
 @click.option(
-    "--url", metavar="URL", help="Audit the public ladders of this service instead, like http://127.0.0.1:8000."
+    "--url",
+    metavar="URL",
+    envvar="REFEREE_URL",
+    help="Audit the public ladders of this service instead, like http://127.0.0.1:8000. [default: $REFEREE_URL; if "
+    "there is no local database, the service of `referee login`]",
 )
 @click.option(
     "--ladder",
@@ -76,7 +81,7 @@ def audit(
 
     With --url, anybody can audit the ladders of a service from its public files: the ledger must lead to the ratings
     that are shown, bit for bit, the log of every rated match must be valid, signed, and agree with the ledger, and the
-    signatures must form one chain.
+    signatures must form one chain. Ctrl-C ends the audit with a report of what was found so far.
 
     Logs that were pruned are signed, but not replayable; they are counted apart, and replayed from --archive.
 
@@ -85,10 +90,13 @@ def audit(
     """
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
+    for_database = bool(data or repair or read_only or archive)
+    with errors_as_sentences(as_json):
+        url = select_service(url, for_database=for_database, for_service=bool(ladders or resume or keys))
     if url is None and (ladders or resume or keys):
         raise click.UsageError("--ladder, --resume and --key need --url.")
     if url is not None:
-        if data or repair or read_only or archive:
+        if for_database:
             raise click.UsageError(
                 "--url reads a service; --data, --repair, --read-only and --archive are for a database."
             )
@@ -125,20 +133,50 @@ def _count_deleted(database: Database, archive: Path | None) -> DeletedLogs:
 def _audit_service(
     url: str, ladders: tuple[str, ...], resume: Path | None, keys: KeyRing | None, *, as_json: bool
 ) -> NoReturn:
-    """Audit ladders of a service and exit: with 1 if anything differs, with 3 if the service does not answer."""
+    """Audit ladders of a service and exit: with 1 if anything differs, with 3 if the service does not answer.
+
+    After Ctrl-C, report what was found so far and exit with 130.
+    """
+    audited: public_chain.ChainAudit | None = None
+    reports: list[public_audit.LadderAudit] = []
+    interrupted = False
     with errors_as_sentences(as_json), Api(url) as api:
-        selected = public_audit.select_ladders(api, ladders)
-        verified = public_audit.VerifiedLogs(resume)
-        audited = public_chain.audit_chain(api, keys, verified)
-        reports = [public_audit.audit_ladder(api, ladder, verified, audited) for ladder in selected]
+        try:
+            selected = public_audit.select_ladders(api, ladders)
+            verified = public_audit.VerifiedLogs(resume)
+            audited = public_chain.audit_chain(api, keys, verified)
+            for ladder in selected:
+                reports.append(public_audit.LadderAudit(ladder["id"], ladder["name"]))
+                public_audit.audit_ladder(api, ladder, verified, audited, reports[-1])
+        except KeyboardInterrupt:
+            interrupted = True
     if as_json:
-        click.echo(json.dumps(public_audit.to_json(reports, audited.to_json())))
+        chain_report = None if audited is None else audited.to_json()
+        click.echo(json.dumps(public_audit.to_json(reports, chain_report, interrupted=interrupted)))
     else:
-        _print_chain(audited)
-        for report in reports:
-            _print_ladder(report)
-        click.echo("" if reports else f"{url} has no ladders.", nl=not reports)
-    sys.exit(1 if audited.differences or any(report.count for report in reports) else 0)
+        _print_service(url, audited, reports, interrupted=interrupted)
+    if interrupted:
+        sys.exit(INTERRUPTED)
+    sys.exit(1 if (audited and audited.differences) or any(report.count for report in reports) else 0)
+
+
+def _print_service(
+    url: str,
+    audited: public_chain.ChainAudit | None,
+    reports: list[public_audit.LadderAudit],
+    *,
+    interrupted: bool,
+) -> None:
+    if interrupted:
+        click.echo("PARTIAL: Ctrl-C ended the audit; this is what it had found.")
+    if audited is None:
+        click.echo("chain of signatures: not verified")
+        return
+    _print_chain(audited)
+    for report in reports:
+        _print_ladder(report)
+    if not reports and not interrupted:
+        click.echo(f"{url} has no ladders.")
 
 
 def _print_chain(audited: public_chain.ChainAudit) -> None:
@@ -163,6 +201,8 @@ def _print_ladder(report: public_audit.LadderAudit) -> None:
     logs = f"{report.verified} logs verified" + (f", {report.skipped} earlier" if report.skipped else "")
     logs += f", {report.deleted} signed, not replayable" if report.deleted else ""
     found = f"{report.count} differences" if report.count else "no differences"
+    if not report.is_complete:
+        logs, found = f"{logs} of {report.results} results", f"{found} so far"
     click.echo(replace_control_characters(f"{report.name}: {report.entries} ledger entries, {logs}: {found}"))
 
 

@@ -14,7 +14,6 @@ from referee.protocol.fault_advice import HANDSHAKE_ADVICE
 
 POLL_S: Final = 0.3
 CHECK_TIMEOUT_S: Final = 150.0  # the conformance suite alone may take 90 s
-MAX_LINE_LENGTH: Final = 2_000  # characters; longer commands are not printed
 RUN_AGAIN: Final = "run the same command again"
 ADVICE: Final = {  # by the code in the report
     **{code: advice.remedy for code, advice in FAULT_ADVICE.items()},
@@ -62,35 +61,41 @@ def _certificate(remote: Remote, path: str) -> Json | None:
         return None
 
 
-def format_report(bot: Json) -> str:
-    """Return the last handshake and check as text, with the requests, the replies and advice."""
+def format_report(bot: Json, *further: str) -> str:
+    """Return the last handshake and check as text, with replies and advice. It ends with whether the bot is certified.
+
+    Lines in ``further`` come before the last.
+    """
     report = bot["handshake"]["report"] or {}
-    certified = f"certified: {', '.join(bot['certified'])}" if bot["certified"] else bot["status"]
-    lines = [f"{bot['id']} ({bot['name']}) is {certified}"]
+    lines, answered = [], []
     for part, request in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
         step = report.get(part)
         if step is None:
             continue
         if step["ok"]:
-            lines.append(f"  ok    {request}: {step['total_ms']} ms")
+            answered.append(f"{request}: {step['total_ms']} ms")
             continue
         lines.append(f"  fail  {request}: {step['code']}: {step['detail']}")
         advice = ADVICE.get(step["code"], "look at the answers of your bot with referee check URL")
         lines.append(f"        {advice}" if RUN_AGAIN in advice else f"        {advice}; then {RUN_AGAIN}")
+    lines[:0] = [f"  ok    {'; '.join(answered)}"] if answered else []
     if report and not report.get("ok"):
         move = f"referee bots move {quote_argument(bot['name'])} URL"
         lines.append(f"        The service called {bot['url']}. If this is not the address of your bot, run `{move}`.")
     if report.get("ok"):
-        lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
         lines += _format_check(bot)
-    return "\n".join(lines)
+    certified = f"certified: {', '.join(bot['certified'])}" if bot["certified"] else bot["status"]
+    return "\n".join([*lines, *further, f"{bot['id']} ({bot['name']}) is {certified}"])
 
 
 def _format_check(bot: Json) -> list[str]:
     """Return lines with the findings of the check, worst first, and its result."""
     check, certificate = bot["check"], bot.get("certificate")
     report = check["report"] if check["version"] == bot["version"] else None
-    lines = [] if report is None else _format_findings(report)
+    lines = []
+    if set(bot["handshake"]["report"]["games"]) != set(bot["certified"]):
+        lines.append(f"  plays {', '.join(bot['handshake']['report']['games'])}; version {bot['version']}")
+    lines += [] if report is None else _format_findings(report)
     if certificate:
         games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
         return [
@@ -106,7 +111,9 @@ def _format_check(bot: Json) -> list[str]:
 
 
 def _format_findings(report: Json) -> list[str]:
-    lines = [line for finding in report["findings"] if finding["severity"] != "ok" for line in _finding(finding)]
+    lines = [line for finding in report["findings"] if finding["severity"] == "fail" for line in _failure(finding)]
+    warnings = [finding for finding in report["findings"] if finding["severity"] == "warn"]
+    lines += dict.fromkeys(f"  warn  {item.get('cause') or item['id']}: {item['advice']}" for item in warnings)
     if not report.get("calls"):
         return lines
     figures = f"{report['questions']} questions, {report['calls']} calls"
@@ -116,13 +123,17 @@ def _format_findings(report: Json) -> list[str]:
     return [*lines, f"  checked: {figures}"]
 
 
-def _finding(finding: Json) -> list[str]:
+def _failure(finding: Json) -> list[str]:
     where = f" ({finding['where']})" if finding["where"] else ""
     times = f", {finding['times']} times" if finding["times"] > 1 else ""
+    rule = f"{finding['id']}{where}: {finding['expected']}"
+    cause = finding.get("cause")  # None if the rule says it all
     lines = [
-        f"  {finding['severity']:<4}  {finding['id']}{where}: {finding['expected']}",
+        f"  fail  {cause or rule}",
         f"        came: {finding['fault']}{times}: {one_line(finding['came'])}",
         f"        {finding['advice']}",
     ]
-    shown = finding["curl"] and len(finding["curl"]) <= MAX_LINE_LENGTH
-    return [*lines, f"        {one_line(finding['curl'])}"] if shown else lines
+    if cause:
+        others = f"; also breaks {', '.join(finding['same_cause'])}" if finding["same_cause"] else ""
+        lines.append(f"        breaks {rule}{others}")
+    return lines

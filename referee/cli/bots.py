@@ -24,6 +24,14 @@ class ListByDefault(click.Group):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None:
+            name = quote_argument(args[0])
+            ctx.fail(f"No such command {name}. If it is one of your bots, `referee bots show {name}` shows it.")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=ListByDefault)
 def bots() -> None:

@@ -14,11 +14,12 @@ from rich.progress import TimeElapsedColumn
 from referee.botclient.address_guard import parse_url
 from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import problem_report
-from referee.cli.check_report import print_report
+from referee.cli.check_report import print_report, save_requests
 from referee.cli.options import FOLDER, Number, secret_option, usage_errors
 from referee.cli.plain_text import note, replace_control_characters
 from referee.cli.progress import progress_bar
-from referee.conformance.context import Pace
+from referee.conformance.causes import slowness
+from referee.conformance.context import MIN_TIMED, Pace
 from referee.conformance.report import ConformanceReport, ConformanceVerdict
 from referee.conformance.suite import run_check
 from referee.errors import Unavailable
@@ -28,7 +29,12 @@ from referee.local import bot_files
 from referee.local.matches import LOCAL_POLICY, LocalEntrant, find_program, local_id
 from referee.protocol.signing import secret_bytes
 
-STATUS = {ConformanceVerdict.PASS: 0, ConformanceVerdict.FAIL: 1, ConformanceVerdict.UNREACHABLE: 3}
+STATUS = {
+    ConformanceVerdict.PASS: 0,
+    ConformanceVerdict.FAIL: 1,
+    ConformanceVerdict.UNREACHABLE: 3,
+    ConformanceVerdict.INTERRUPTED: 130,
+}
 QUESTIONS = 200
 FULL_QUESTIONS = 2_000
 FULL_PAUSE_S = 30.0
@@ -76,7 +82,8 @@ def check(
 
     A FILE, or a folder with a `bot.…`, is started with a secret for the duration of the check. If the bot fails or
     writes a traceback, its output is shown on standard error. The exit status is 0 if the bot passes (warnings
-    allowed), 1 if it fails, 3 if it cannot be reached.
+    allowed), 1 if it fails, 3 if it cannot be reached. Ctrl-C ends the check with a report of what was found so far and
+    status 130.
     """
     seed = seed or chance.token_hex(8)
     secret = _secret(secret, secret_file)
@@ -86,13 +93,13 @@ def check(
         with bot_files.run_bots([_entrant(bot)], (secret,) if secret else (), note) as running:
             target = CallTarget(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
             report = _run_suite(target, games, asked, seed, pace, quiet=as_json)
-            failed = report.verdict != "pass"
+            failed = bool(report.findings_of("fail"))
             outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
     except Unavailable as error:
         click.echo(f"Error: The bot cannot be called from here: {error}", err=True)
         raise SystemExit(STATUS[ConformanceVerdict.UNREACHABLE]) from error
     if save:
-        _save(report, save)
+        save_requests(((finding.id, finding.curl) for finding in report.folded_findings), save)
     if as_json:
         click.echo(json.dumps({"seed": seed} | report.to_json()))
     else:
@@ -106,9 +113,25 @@ def _run_suite(
     target: CallTarget, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool
 ) -> ConformanceReport:
     dice = Random(f"referee check|{seed}")  # noqa: S311  # selects questions; not used for security
-    with progress_bar("calling", time=TimeElapsedColumn(), hidden=quiet) as update:
+    with progress_bar("check", time_column=TimeElapsedColumn(), hidden=quiet, lines=True) as update:
+        is_noted = False
+
+        def tell(asked: int, planned: int, step: str, median_ms: float | None) -> None:
+            nonlocal is_noted
+            median = "" if median_ms is None else f", median {median_ms:,.0f} ms"
+            update(asked, planned, f"questions ({step}){median}")
+            if median_ms and median_ms > pace.budget_ms and asked >= MIN_TIMED and not quiet and not is_noted:
+                is_noted = True
+                note(f"{slowness(median_ms, pace.budget_ms).happened}; the check asks fewer questions")
+
         report = run_check(
-            target, LOCAL_POLICY, CallLimits(), games=games, questions=asked, dice=dice, pace=pace, tell=update
+            *(target, LOCAL_POLICY, CallLimits()),
+            games=games,
+            questions=asked,
+            dice=dice,
+            pace=pace,
+            tell=tell,
+            reports_when_cancelled=True,  # asyncio.run cancels after Ctrl-C
         )
         return asyncio.run(report)
 
@@ -133,10 +156,3 @@ def _entrant(bot: str) -> LocalEntrant:
         )
     with usage_errors():
         return LocalEntrant(bot, bot if find_program(bot) else parse_url(bot, LOCAL_POLICY).url)
-
-
-def _save(report: ConformanceReport, folder: Path) -> None:
-    """Write a script for each finding that has a request. Number the scripts in the order of the report."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, finding in enumerate((finding for finding in report.findings if finding.curl), 1):
-        (folder / f"{number:02}-{finding.id}.sh").write_text(f"{finding.curl}\n")

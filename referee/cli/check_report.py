@@ -1,5 +1,7 @@
 """Print the report of `referee check`, in colour on a terminal and plain elsewhere."""
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -18,7 +20,9 @@ def print_report(report: ConformanceReport, seed: str, console: Console, *, save
     """Print the findings, worst first, with commands that repeat their requests; then the figures and the verdict."""
     name = f", {report.bot['name']} version {report.bot['version']}" if report.bot else ""
     _print(console, f"{report.url}{name}, seed {seed}\n")
-    for finding in report.findings:
+    if report.interrupted:
+        _print(console, "PARTIAL: Ctrl-C ended the check; this is what it had found.\n", STYLES["warn"])
+    for finding in report.folded_findings:
         _print_finding(console, finding, saved)
     for reason in dict.fromkeys(skipped.reason for skipped in report.skipped):
         ids = ", ".join(skipped.id for skipped in report.skipped if skipped.reason == reason)
@@ -28,14 +32,28 @@ def print_report(report: ConformanceReport, seed: str, console: Console, *, save
     _print(console, "\n" + _summary(report), STYLES["ok" if report.verdict == ConformanceVerdict.PASS else "fail"])
 
 
+def save_requests(findings: Iterable[tuple[str, str | None]], folder: Path) -> None:
+    """Write a script for each finding, a pair of its id and the command that repeats its request, if it has one.
+
+    Number the scripts in the order of the report.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (kind, curl) in enumerate(((kind, curl) for kind, curl in findings if curl), 1):
+        (folder / f"{number:02}-{kind}.sh").write_text(f"{curl}\n")
+
+
 def _print_finding(console: Console, finding: Finding, saved: Path | None) -> None:
     where = f" ({finding.where})" if finding.where else ""
-    _print(console, f"{finding.severity:<4}  {finding.id}{where}: {finding.expected}", STYLES[finding.severity])
+    rule = f"{finding.id}{where}: {finding.expected}"
+    _print(console, f"{finding.severity:<4}  {finding.cause or rule}", STYLES[finding.severity])
     if finding.severity == "ok":
         return
     times = f", {finding.times} times" if finding.times > 1 else ""
     _print(console, f"      came: {finding.fault}{times}: {indent_lines(finding.came)}\n      {finding.advice}")
-    if finding.curl and not saved:
+    if finding.cause:
+        others = f"; also breaks {', '.join(finding.same_cause)}" if finding.same_cause else ""
+        _print(console, f"      breaks {rule}{others}")
+    if finding.severity == "fail" and finding.curl and not saved:
         too_long = len(finding.curl) > MAX_LINE_LENGTH
         size = f"      the request has {len(finding.curl):,} characters: --save DIR writes it to a file"
         _print(console, f"{size if too_long else finding.curl}\n")
@@ -61,7 +79,7 @@ def _figure(value: float) -> str:
 
 
 def _summary(report: ConformanceReport) -> str:
-    failed, warned = len(report.findings_of("fail")), len(report.findings_of("warn"))
+    weights = Counter(finding.severity for finding in report.folded_findings)
     games = ", ".join(f"{name} rules {version}" for name, version in report.rules.items())
     asked = f"{report.questions} questions" + (f" about {games}" if games else "")
-    return f"{report.verdict}: {failed} failures, {warned} warnings; {asked}; {report.calls} calls"
+    return f"{report.verdict}: {weights['fail']} failures, {weights['warn']} warnings; {asked}; {report.calls} calls"

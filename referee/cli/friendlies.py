@@ -7,6 +7,7 @@ from referee.cli.tables import TextTable
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.watch import tell_time_limit
 from referee.friendlies.states import Challengers
 from referee.match.canonical import Json
 
@@ -67,7 +68,9 @@ def list_requests(remote: Remote, everything: bool) -> None:
 def accept_request(remote: Remote, request_id: str) -> None:
     """Accept a request for a friendly with your bots."""
     found = remote.api.post(f"/friendly-requests/{request_id}/accept")
-    said = f"the match is {found['match']}" if found["match"] else "other owners have to accept it, too"
+    said = "other owners have to accept it, too"
+    if found["match"]:
+        said = f"the match is {found['match']}; {tell_time_limit(remote.api.get('/matches/' + found['match']))}"
     remote.show(found, f"{request_id} is accepted; {said}")
 
 

@@ -1,5 +1,6 @@
 """Run the program of a registered bot for `referee register --start`: start it with its secret and keep it running."""
 
+import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import click
 from referee.botclient.private_bots import is_address_of_this_host
 from referee.cli.plain_text import note
 from referee.errors import RefereeError
-from referee.local.bot_files import BotProcess, host_bot, is_open
+from referee.local.bot_files import BotProcess, host_bot, reserve_port
 from referee.local.matches import find_program
 from referee.match.canonical import Json
 
@@ -32,9 +33,11 @@ class SecretMissing(RefereeError):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Hold the file of a bot's program, the file of its secret, and the port that it is to get, if one was given."""
+    """Hold the file of a bot's program and its digest, the file of its secret, and the port that it is to get, if one
+    was given."""
 
     file: Path
+    digest: str
     secret_file: Path
     port: int | None
 
@@ -44,17 +47,16 @@ class Program:
         file = find_program(str(path))
         if file is None:
             raise click.UsageError(f"--start: {path} is neither a file nor a folder with a `bot.…`.")
-        return cls(file, secret_file or file.parent / "secret.txt", port)
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        return cls(file, digest, secret_file or file.parent / "secret.txt", port)
 
-    def choose_port(self, address: str | None) -> int:
-        """Return the given port or, for an address of this machine, its port; else ``DEFAULT_PORT`` or a free one."""
+    def choose_ports(self, address: str | None) -> tuple[int, ...]:
+        """Return the given port or, for an address of this machine, its port; else ``DEFAULT_PORT`` and a free one."""
         parts = urlsplit(address or "")
         if self.port is not None:
-            return self.port
+            return (self.port,)
         is_here = parts.hostname in LOOPBACK or choose_host(address) != LOOPBACK[0]
-        if is_here and parts.port:
-            return parts.port
-        return FREE_PORT if is_open(DEFAULT_PORT) else DEFAULT_PORT
+        return (parts.port,) if is_here and parts.port else (DEFAULT_PORT, FREE_PORT)
 
     def read_secret(self, name: str) -> str:
         """Return the secret of a bot that is registered already. Raise ``SecretMissing`` if it is not in the file."""
@@ -68,6 +70,21 @@ class Program:
                 "--secret-file, or give the bot a new secret on its page."
             )
         return secret
+
+    def compare_with_checked(self, version: str) -> None:
+        """Print a note if this version was first checked with another program. Remember the program of a new version.
+
+        It is remembered beside the secret, as the digest of its file.
+        """
+        remembered = self.secret_file.with_suffix(".checked")
+        digest, _, checked = remembered.read_text().strip().partition(" ") if remembered.exists() else ("", "", "")
+        if checked != version:
+            remembered.write_text(f"{self.digest} {version}\n")
+        elif digest != self.digest:
+            note(
+                f"{self.file} changed since version {version} was checked, but calls itself version {version}: raise "
+                "`version` in its manifest, so that its results are not taken for those of the program before."
+            )
 
 
 def choose_host(address: str | None) -> str:
@@ -94,17 +111,18 @@ def host_registered(
     ``address`` or, without one, at the program's address on this machine.
     """
     known = address or (bot["url"] if bot else None)
-    port, host = program.choose_port(known), choose_host(known)
-    if bot is None:
-        with host_bot(program.file, port, say=note, host=host) as running:
-            port = running.port
-            note(f"{program.file} answers on this machine, at {running.url}")
-            bot, secret = new_bot(address or running.url, program.secret_file)
-    else:
-        secret = program.read_secret(bot["name"])
-    output = sys.__stderr__.fileno() if sys.__stderr__ else None
-    with host_bot(program.file, port, secret, note, output, host=host) as running:
-        yield bot, running
+    host = choose_host(known)
+    with reserve_port(*program.choose_ports(known)) as port:
+        if bot is None:
+            with host_bot(program.file, port, say=note, host=host) as running:
+                port = running.port
+                note(f"{program.file} answers on this machine, at {running.url}")
+                bot, secret = new_bot(address or running.url, program.secret_file)
+        else:
+            secret = program.read_secret(bot["name"])
+        output = sys.__stderr__.fileno() if sys.__stderr__ else None
+        with host_bot(program.file, port, secret, note, output, host=host) as running:
+            yield bot, running
 
 
 def keep_running(running: BotProcess, name: str, url: str) -> int:

@@ -8,7 +8,9 @@ from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
+from referee.pairing.official import VERSION_MATCHES, VERSIONS_A_DAY
 
+TWICE_A_DAY = f"at most {VERSIONS_A_DAY} times in 24 hours"
 PLAY = {
     "asked": "is older than official ladders and plays on them after `--on`",
     "on": "plays on official ladders",
@@ -64,15 +66,34 @@ def format_play(bot: str, document: Json) -> str:
     limits = [f"games: {', '.join(document['games'])}"] if document["games"] else []
     limits += [f"at most {document['daily_maximum']} matches a day"] if document["daily_maximum"] else []
     head = f"{bot} {PLAY[document['play']]}" + "".join(f"; {limit}" for limit in limits)
-    heads = ("ladder", "plays", "matches", "today", "next")
+    heads = ("ladder", "plays", "matches", "today", "immediate", "next")
     rows = [
         (
             ladder["name"],
             "yes" if ladder["active"] else "no",
             str(ladder["matches"]),
-            f"{ladder['matches_today']} of {ladder['daily_matches']}",
+            _format_today(ladder),
+            str(ladder["immediate_matches"]),
             clock(ladder["due_at"]) if ladder["due_at"] else "-",
         )
         for ladder in document["ladders"]
     ]
     return f"{head}\n{TextTable(heads, rows, left=('ladder', 'plays', 'next')).plain()}" if rows else head
+
+
+def format_immediate_matches(document: Json) -> str:
+    """Return how many immediate matches the bot has left, as a sentence."""
+    counts = {ladder["name"]: ladder["immediate_matches"] for ladder in document["ladders"]}
+    left = [f"{count} on {name}" for name, count in counts.items() if count]
+    if not left:
+        return f"no immediate rated matches are left; a new version gets {VERSION_MATCHES}, {TWICE_A_DAY}"
+    return (
+        f"immediate rated matches left: {', '.join(left)}; use them with your best bot: later ones are spread over the "
+        f"day, and a new version gets {VERSION_MATCHES} more, {TWICE_A_DAY}"
+    )
+
+
+def _format_today(ladder: Json) -> str:
+    """Return the matches of today that count towards the pace of the ladder, and the others."""
+    extra = f" + {ladder['extra_today']}" if ladder["extra_today"] else ""
+    return f"{ladder['matches_today'] - ladder['extra_today']} of {ladder['daily_matches']}{extra}"

@@ -13,17 +13,23 @@ from referee.match.canonical import Json
 
 UNAUTHENTICATED = 401
 FORBIDDEN = 403
+KEEP_CODE = (
+    "The recovery code is shown only once. Keep it apart from the token: if you lose all tokens, "
+    "`referee account recover` gives you a new one with it."
+)
 
 
 @service_command()
 @click.option("--name", metavar="NAME", help="Open an account with this name, which is public once it has a bot.")
 def login(remote: Remote, name: str | None) -> None:
-    """Open an account on a service, or use one that you have, and save its token for all later commands.
+    """Open an account on a service, or use one that you have. All later commands use this service and its token.
 
     Pass --name to open an account, if the service lets everybody open one, or --token-file to use a token that you
     have. Without either, the command asks. The token is saved in a file that only you can read, one for each service
-    (in $XDG_CONFIG_HOME/referee/tokens, or ~/.config/referee/tokens). --token, --token-file and their environment
-    variables take precedence over it.
+    (in $XDG_CONFIG_HOME/referee/tokens, or ~/.config/referee/tokens). --url, --token, --token-file and their
+    environment variables take precedence over it; if you are signed in to several services, --url or $REFEREE_URL
+    chooses one. The recovery code of a new account is shown once; `referee account recover` gives you a new token with
+    it.
 
     \b
     Examples:
@@ -35,17 +41,15 @@ def login(remote: Remote, name: str | None) -> None:
         name, given = _ask_for_account()
     elif name is not None and given is not None:
         raise click.UsageError("Pass --name to open an account or a token to use one, not both.")
-    signed_in = _signed_in_account(remote)
+    signed_in = find_signed_in_account(remote)
     if given is not None:
         with Api(remote.api.url, given) as api:
             account = api.get("/accounts/me")
-        _refuse_other_account(remote, signed_in, account["id"])
+        refuse_other_account(remote, signed_in, account["id"])
     else:
-        _refuse_other_account(remote, signed_in, None)
+        refuse_other_account(remote, signed_in, None)
         account, given = _open_account(remote, name or "")
-    path = _save(remote, given)
-    remote.show(_document(remote, account, str(path)), f"signed in to {remote.api.url} as {account['name']}")
-    note(f"The token is saved in {path}, the only place where it can be read again.")
+    save_sign_in(remote, account, given)
 
 
 @service_command()
@@ -93,7 +97,7 @@ def _ask_for_account() -> tuple[str | None, str | None]:
     return click.prompt("Name of the new account, public once it has a bot", err=True), None
 
 
-def _signed_in_account(remote: Remote) -> Json | None:
+def find_signed_in_account(remote: Remote) -> Json | None:
     """Return the account of the saved token, or None if there is none or the service does not accept it."""
     text = saved_tokens.load(remote.api.url)
     if text is None:
@@ -107,12 +111,12 @@ def _signed_in_account(remote: Remote) -> Json | None:
         return None
 
 
-def _refuse_other_account(remote: Remote, signed_in: Json | None, account_id: str | None) -> None:
+def refuse_other_account(remote: Remote, signed_in: Json | None, account_id: str | None) -> None:
     """Raise ``RequestRefused`` if a valid token of another account is saved, which would be lost."""
     if signed_in is not None and signed_in["id"] != account_id:
         raise RequestRefused(
-            f"You are signed in to {remote.api.url} as {signed_in['name']}. To use another account, keep a copy of "
-            f"{saved_tokens.path_of(remote.api.url)} and run `referee logout` first."
+            f"You are signed in to {remote.api.url} as {signed_in['name']}. To use another service, pass its --url. To "
+            f"use another account, copy {saved_tokens.path_of(remote.api.url)} and run `referee logout` first."
         )
 
 
@@ -128,14 +132,26 @@ def _open_account(remote: Remote, name: str) -> tuple[Json, str]:
     return account, str(account.pop("token")["token"])
 
 
-def _save(remote: Remote, token: str) -> Path:
-    """Save the token and return its file. If that fails, print the token, so that it is not lost."""
+def save_sign_in(remote: Remote, account: Json, token: str) -> None:
+    """Save the token, and show the account, with its recovery code if it has a new one."""
+    path = _save(remote, token, account.get("recovery_code"))
+    text = f"signed in to {remote.api.url} as {account['name']}"
+    if "recovery_code" in account:
+        text += f"\nrecovery code: {account['recovery_code']}"
+    remote.show(_document(remote, account, str(path)), text)
+    note(f"The token is saved in {path}, the only place where it can be read again.")
+    if "recovery_code" in account:
+        note(KEEP_CODE)
+
+
+def _save(remote: Remote, token: str, code: str | None) -> Path:
+    """Save the token and return its file. If that fails, print token and code, so that they are not lost."""
     try:
         return saved_tokens.save(remote.api.url, token)
     except OSError as error:
         raise RequestRefused(
             f"{saved_tokens.path_of(remote.api.url)} cannot be written ({error.strerror}). Save the token yourself and "
-            f"pass it with --token-file. It is not shown again: {token}"
+            f"pass it with --token-file. It is not shown again: {token}" + (f" (recovery code: {code})" if code else "")
         ) from error
 
 

@@ -1,6 +1,7 @@
 """Implement `referee verify` and `referee replay`, which verify, narrate or show matches from their logs alone."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from referee.cli.narrate import narrate_match
 from referee.cli.options import FILE, json_option, key_option
 from referee.cli.output import show
 from referee.cli.plain_text import one_line
+from referee.cli.progress import progress_bar
 from referee.games import game
 from referee.local import replay_page
 from referee.match.canonical import Json
@@ -30,22 +32,33 @@ def verify(files: tuple[str, ...], keys: KeyRing | None, as_json: bool) -> None:
     """Verify logs: rules, legality, links, deals and results; with --key, also their signatures.
 
     A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
-    tournament; pass - for standard input, or a URL to fetch. Each log is reported on its own line, with the first
-    wrong row and the reason; standard error names what no log can prove by itself. With --key, a log without a
-    signature fails. The exit status is 1 if any log fails or a file cannot be read.
+    tournament; pass - for standard input, or a URL to fetch. A log that fails is reported with its first wrong row and
+    the reason, a single valid log with what was found, and several in one line at the end; --json lists all. Standard
+    error names what no log can prove by itself. With --key, a log without a signature fails. The exit status is 1 if
+    any log fails or a file cannot be read.
     """
     judged = holding = 0
     items: list[Json] = []
-    for item, line in _check_files(files, keys):
-        judged, holding = judged + 1, holding + bool(item["valid"])
-        if as_json:
-            items.append(item)
-        else:
-            click.echo(one_line(line))
+    remarks: Counter[str] = Counter()
+    valid = ""
+    with progress_bar("logs", hidden=as_json) as update:
+        for item, line in _check_files(files, keys):
+            judged, holding = judged + 1, holding + bool(item["valid"])
+            remarks.update(item["remarks"])
+            if as_json:
+                items.append(item)
+            elif item["valid"]:
+                valid = one_line(line)
+            else:
+                click.echo(one_line(line))
+            update(judged, None, "logs")
     if as_json:
         show({"logs": judged, "valid": holding, "items": items}, "", as_json=True)
     elif judged > 1:
-        click.echo(f"{holding} of {judged} logs are valid")
+        counted = [f"{count} {remark}" for remark, count in remarks.items()]
+        click.echo("; ".join([f"{holding} of {judged} logs are valid", *counted]))
+    elif valid:
+        click.echo(valid)
     if holding:
         proves = "A log does not prove" if keys is None else "Only the signature of the service vouches for"
         click.echo(f"{proves}: {'; '.join(NOT_ATTESTED.values())}.", err=True)
@@ -57,12 +70,13 @@ def _check_files(files: Sequence[str], keys: KeyRing | None) -> Iterator[tuple[J
     for file in files:
         try:
             for log in read_logs(file):
-                holds, finding = _check_log(log, keys)
+                holds, finding, remarks = _check_log(log, keys)
                 label = file if log.is_only_log else f"{file}, {log.match or 'a log without a match id'}"
                 item: Json = {"file": file, "match": log.match or None, "valid": holds, "finding": finding}
-                yield item, f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"
+                yield item | {"remarks": remarks}, f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"
         except Unreadable as error:
-            yield {"file": file, "match": None, "valid": False, "finding": str(error)}, f"FAILED  {error}"
+            item = {"file": file, "match": None, "valid": False, "finding": str(error), "remarks": []}
+            yield item, f"FAILED  {error}"
 
 
 @click.command()
@@ -101,18 +115,27 @@ def replay(file: str, html: Path | None, as_json: bool, opens: bool) -> None:
     show({"match": rows[0]["match"], "sentences": sentences}, "\n".join(sentences), as_json=as_json)
 
 
-def _check_log(log: StoredLog, keys: KeyRing | None) -> tuple[bool, str]:
-    """Return whether the log is valid, and a text that describes it or says what is wrong."""
+def _check_log(log: StoredLog, keys: KeyRing | None) -> tuple[bool, str, list[str]]:
+    """Return whether the log is valid, what was found, and what limits this, as phrases that can be counted."""
     found = verify_stored_log(log, keys)
     if not found.is_valid:
-        return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}"
-    if found.is_cut_short:
-        rows, deals = found.report.rows, _deals(found.report)
-        signed = _describe_signature(found.report, keys)
-        return True, f"the match was cancelled before its end; all {rows} rows are valid; {deals}; {signed}"
+        return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}", []
     does_not_count = log.remark in WITHOUT_RESULT
-    finding = f"{_finding(found.report)}; {_describe_signature(found.report, keys)}"
-    return True, finding + (f"; {log.remark}, so it does not count" if does_not_count else "")
+    remarks = {
+        "of cancelled matches": found.is_cut_short,
+        "of matches that do not count": does_not_count and not found.is_cut_short,
+        "NOT REVEALED yet": found.report.origin is None,
+        "not signed": found.report.signature is None,
+        "signatures NOT CHECKED: pass --key": found.report.signature is not None and keys is None,
+    }
+    signed = _describe_signature(found.report, keys)
+    if found.is_cut_short:
+        deals = _deals(found.report)
+        finding = f"the match was cancelled before its end; all {found.report.rows} rows are valid; {deals}; {signed}"
+    else:
+        finding = f"{_finding(found.report)}; {signed}"
+        finding += f"; {log.remark}, so it does not count" if does_not_count else ""
+    return True, finding, [remark for remark, holds in remarks.items() if holds]
 
 
 def _finding(report: VerificationReport) -> str:

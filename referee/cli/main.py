@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from referee import __version__
+import referee
 from referee.cli.lazy_group import LazyGroup
 from referee.cli.plain_text import as_sentence, replace_control_characters
 from referee.errors import RefereeError
@@ -28,6 +28,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "logs": "service_logs",
         "faults": "faults",
         "friendlies": "friendlies",
+        "invitations": "invitations",
         "ladders": "ladders",
         "exchanges": "exchanges",
         "tournament": "tournament",
@@ -84,7 +85,17 @@ def _is_damage(error: Exception) -> bool:
     return engine is not None and bool(engine.is_damage(error))
 
 
+def _show_version(ctx: click.Context, _option: click.Parameter, is_wanted: bool) -> None:
+    """Show the version and exit. Click's own option would need it for every command."""
+    if is_wanted and not ctx.resilient_parsing:
+        click.echo(f"referee, version {referee.__version__}")
+        ctx.exit()
+
+
 @click.group(cls=Cli, package="referee.cli", members=COMMANDS, context_settings={"show_default": True})
-@click.version_option(__version__, prog_name="referee")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+    help="Show the version and exit.",
+)  # fmt: skip
 def main() -> None:
     """Run matches and tournaments of card-playing bots that answer over HTTP."""

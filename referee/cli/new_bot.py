@@ -23,12 +23,13 @@ class Language:
     tool: str  # the program that runs it
     start: str
     choose: str  # the beginning of the function that the user replaces
+    beside: tuple[str, ...] = ()  # other files that the tool reads
 
 
 LANGUAGES = {
     "python": Language("bot.py", "Python 3.9", "python3", "python3 bot.py", "def choose"),
     "javascript": Language("bot.mjs", "Node.js 18", "node", "node bot.mjs", "function choose"),
-    "go": Language("bot.go", "Go 1.22", "go", "go run bot.go", "func choose"),
+    "go": Language("bot.go", "Go 1.19", "go", "go run bot.go", "func choose", ("go.mod",)),
 }
 
 
@@ -76,12 +77,14 @@ def write_bot(folder: Path, language: str) -> None:
     if any(folder.iterdir()):
         raise FileExistsError("is not empty")
     name, chosen = manifest_name(folder), LANGUAGES[language]
-    program = (BOTS / language / chosen.file).read_text(encoding="utf-8")
+    source = BOTS / language
+    program = (source / chosen.file).read_text(encoding="utf-8")
     # "x" instead of "w", so that no file is overwritten, even if another process writes here at the same time.
     for file, text in (
         (chosen.file, program.replace('"starter"', json.dumps(name, ensure_ascii=False))),
+        *((file, (source / file).read_text(encoding="utf-8")) for file in chosen.beside),
         ("README.md", readme(name, chosen)),
-        (".gitignore", "secret.txt\n"),
+        (".gitignore", "secret.*\n"),
     ):
         with (folder / file).open("x", encoding="utf-8") as out:
             out.write(text)

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import os
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ from referee.local.problems import Problems
 from referee.local.replay_page import NotWritten
 from referee.match.log import parse_row
 
-LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a single match of a bot file
+LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a single match
 
 
 @click.command()
@@ -55,7 +56,7 @@ LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a sin
 @click.option(
     "--no-files",
     is_flag=True,
-    help="Do not write replay.ndjson and replay.html, as is done by default for one match of a bot given as a FILE.",
+    help="Do not write replay.ndjson and replay.html, as is done by default for a single match.",
 )
 @time_options
 @secret_option("Secret that signs the calls to bots.")
@@ -84,18 +85,18 @@ def play(
     A PLAYER is a bot's URL, its file, or house:1 … house:4. A file (bot.py, bot.mjs,
     bot.go, anything executable, or the folder of a `bot.…`) is started for the duration of the matches; it receives a
     port in $PORT and as its first argument, and a secret in $REFEREE_BOT_SECRET. If only one match is played, it is
-    written to replay.ndjson and replay.html in the current folder, replacing earlier ones. Bots are only asked for
-    decisions; nothing is sent to their /notify. With several matches, all players move to the next seat after each
-    match. Problems are reported on standard error: faults with advice, errors that a bot reported in its answers, and
-    the last lines or the traceback that a FILE wrote. The exit status is 0 even if there are problems, but 3 if a
-    player was never reached or if a FILE exited on its own.
+    written to replay.ndjson and replay.html in the current folder, replacing earlier ones, unless --log, --html or
+    --json is given. Bots are only asked for decisions; nothing is sent to their /notify. With several matches, all
+    players move to the next seat after each match. Problems are reported on standard error: faults with advice, errors
+    that a bot reported in its answers, and the last lines or the traceback that a FILE wrote. The exit status is 0 even
+    if there are problems, but 3 if a player was never reached or if a FILE exited on its own.
     """
     limits = read_limits(budget_ms, bank_ms, no_time_limits)
     seed, signing = seed or secrets.token_hex(8), (secret,) if secret else ()
     with usage_errors():
         plan = local.make_plan(game_name, players, seed, given, limits, seats=len(players), secrets=signing)
     shown = not quiet and not as_json
-    own = shown and matches == 1 and not (log or html or no_files) and any(entrant.file for entrant in plan.entrants)
+    own = matches == 1 and not (log or html or no_files or as_json) and os.access(LAST_MATCH[0].parent, os.W_OK)
     if shown:
         click.echo(f"{game_name}, seed {plan.seed}")
 
@@ -108,8 +109,14 @@ def play(
     totals, report = _run(plan, matches, LAST_MATCH if own else (log, html), print_match, quiet=quiet)
     if shown and matches > 1:
         click.echo(_format_totals(totals))
+    if shown and not (own or log):
+        note("No log was written. Pass --log FILE to keep one." + _warn_of_earlier())
     report.show()
     sys.exit(report.status)
+
+
+def _warn_of_earlier() -> str:
+    return f" {LAST_MATCH[0]} is that of an earlier match." if LAST_MATCH[0].exists() else ""
 
 
 def _run(

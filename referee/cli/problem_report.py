@@ -10,6 +10,7 @@ from referee.cli.plain_text import indent_lines, replace_control_characters
 from referee.conformance.report import percentiles
 from referee.local.bot_files import BotProcess, RunningBots
 from referee.local.problems import Problems
+from referee.match.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW
 from referee.match.time_limits import Limits
 from referee.protocol.fault_advice import ADVICE
 
@@ -43,7 +44,7 @@ def report(
     unreached = {name: own for name, own in problems.items() if own.is_unreached}
     parts = []
     for name, own in (unreached if missing_only else problems).items():
-        parts += [*_faults(name, own), *_errors(name, own), *_slowness(name, own, limits)]
+        parts += [format_faults(name, own), *_errors(name, own), *_slowness(name, own, limits)]
     parts += [_output(running, process, problems) for process in (exited if missing_only else running.processes)]
     return ProblemReport(
         replace_control_characters("\n\n".join(filter(None, parts))), NOT_REACHED if unreached or exited else 0
@@ -81,21 +82,27 @@ def output_of(name: str, process: BotProcess, *, failed: bool) -> str:
     return f"{name} exited with status {ended}" + (f"; it wrote:\n{wrote}" if wrote else "")
 
 
-def _faults(name: str, problems: Problems) -> list[str]:
+def format_faults(name: str, problems: Problems) -> str:
+    """Return the faults of a player as text, with what they mean and what to do, or an empty string if it had none."""
     if not problems.faults:
-        return []
+        return ""
     head = f"{name} had {_times(problems.faults.total(), 'fault')} in {_times(problems.decisions, 'decision')}"
     if problems.is_unreached:
         head = f"{name} was not reached: no connection in {_times(problems.decisions, 'call')}"
     lines = [f"{head}; the default actions were played."]
+    if problems.retired:
+        matches = "1 match" if problems.retired == 1 else f"{problems.retired} matches"
+        rule = f"{FAULTS_IN_A_ROW} faults in a row, or {FAULTS_IN_A_MATCH} in a match"
+        lines.append(f"  It was retired in {matches}, and not asked any more: this happens after {rule}.")
     for code, count in problems.faults.most_common():
-        phase, reply = problems.first_of_fault[code]
+        phase, reply = problems.first_of_fault.get(code, ("", ""))
+        where = f", first in phase {phase}" if phase else ""
         lines += [
-            f"  {code}, {_times(count, 'time')}, first in phase {phase}" + (f": {reply}" if reply else ""),
+            f"  {code}, {_times(count, 'time')}{where}" + (f": {reply}" if reply else ""),
             f"    what it means: {ADVICE[code].happened}",
             f"    what to do: {ADVICE[code].remedy}",
         ]
-    return ["\n".join(lines)]
+    return "\n".join(lines)
 
 
 def _errors(name: str, problems: Problems) -> list[str]:

@@ -49,7 +49,8 @@ class LadderAudit:
     """Report the audit of a ladder. ``count`` is the number of differences, of which the first are kept.
 
     ``verified`` is the number of logs that were verified now, ``skipped`` of those verified by an earlier run,
-    ``deleted`` of those that the service says it deleted after the time for which it keeps logs.
+    ``deleted`` of those that the service says it deleted after the time for which it keeps logs. ``is_complete`` is set
+    at the end of the audit.
     """
 
     ladder: str
@@ -59,6 +60,7 @@ class LadderAudit:
     verified: int = 0
     skipped: int = 0
     deleted: int = 0
+    is_complete: bool = False
     count: int = 0
     differences: list[Difference] = field(default_factory=list)
 
@@ -130,14 +132,14 @@ def select_ladders(api: Api, wanted: Sequence[str]) -> list[Json]:
     return found
 
 
-def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: SignedLogs) -> LadderAudit:
+def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: SignedLogs, report: LadderAudit) -> None:
     """Recompute a ladder from its ledger file, compare it with the rows shown, and verify the log of every result.
 
-    Each log must be signed by an entry of ``chain``. The file is on disk and logs are read one at a time. Raise
+    ``report`` gets each difference as it is found, so that it is of use even if the audit is interrupted. Each log
+    must be signed by an entry of ``chain``. The file is on disk and logs are read one at a time. Raise
     ``ApiUnreachable`` if the service stops answering.
     """
-    report = LadderAudit(ladder["id"], ladder["name"])
-    with tempfile.TemporaryDirectory() as folder, progress_bar(ladder["name"]) as update:
+    with tempfile.TemporaryDirectory() as folder, progress_bar(ladder["name"], lines=True) as update:
         shown, as_of = _load_rows(api, ladder["id"])  # before the file, which then contains all its entries
         file = _download(api, ladder["id"], Path(folder) / "ledger.csv", update)
         if file.last_seq < as_of:
@@ -162,7 +164,7 @@ def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: SignedLo
             if is_valid:
                 report.verified += 1
                 verified.add(facts)
-    return report
+    report.is_complete = True
 
 
 def _load_rows(api: Api, ladder_id: str) -> tuple[list[Json], int]:
@@ -272,8 +274,12 @@ def _digest(facts: Json) -> str:
     return hashlib.sha256(dumps(facts)).hexdigest()
 
 
-def to_json(reports: Sequence[LadderAudit], chain: Json) -> dict[str, Any]:
-    """Return the reports as one JSON object. ``holds`` is false if anything differs."""
+def to_json(reports: Sequence[LadderAudit], chain: Json | None, *, interrupted: bool) -> dict[str, Any]:
+    """Return the reports as one JSON object. ``holds`` is false if anything differs, or if the audit is incomplete.
+
+    ``chain`` is None if its audit was interrupted.
+    """
     ladders = [asdict(report) for report in reports]
-    holds = not chain["differences"] and not any(report.count for report in reports)
-    return {"holds": holds, "chain": chain, "ladders": ladders}
+    holds = not interrupted and chain is not None and not chain["differences"]
+    holds = holds and not any(report.count for report in reports)
+    return {"holds": holds, "interrupted": interrupted, "chain": chain, "ladders": ladders}

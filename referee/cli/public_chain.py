@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from referee.cli.api_client import Api, ApiRefusal
+from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.public_audit import BROKEN, NOT_FOUND, VerifiedLogs
 from referee.ladders.audit_findings import Difference
 from referee.match.canonical import Json, dumps
@@ -45,7 +46,7 @@ class ChainAudit:
     def head(self) -> ChainHead | None:
         return None if self.last is None else head_after(self.last)
 
-    def read_on(self) -> None:
+    def read_on(self, update: UpdateBar = lambda done, total, what: None) -> None:
         """Verify the entries that follow. Add a difference for the first one that does not follow."""
         if self.differences:
             return
@@ -60,6 +61,7 @@ class ChainAudit:
                 if self.last is not None and self.last.key != entry.key:
                     self.ended.add(self.last.key)
                 self._add(entry)
+                update(entry.number, entry.number, "entries")  # the total is not known
         except BadSignature as error:
             number = 1 if self.last is None else self.last.number + 1
             self.differences.append(Difference("chain", f"entry {number}", str(error), "an entry that follows"))
@@ -133,9 +135,10 @@ def audit_chain(api: Api, keys: KeyRing | None, verified: VerifiedLogs) -> Chain
     If an earlier audit noted a head, the chain must still contain it.
     """
     chain = ChainAudit(api, keys or _load_keys(api), keys is not None)
-    if verified.head is not None:
-        chain.begin_at(verified.head)
-    chain.read_on()
+    with progress_bar("chain of signatures", lines=True) as update:
+        if verified.head is not None:
+            chain.begin_at(verified.head)
+        chain.read_on(update)
     if chain.head is not None and not chain.differences:
         verified.note_head(chain.head)
     return chain

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,15 +12,20 @@ import click
 from referee.bots.states import BotState
 from referee.cli.api_client import ApiRefusal
 from referee.cli.bot_check import format_report, wait_for_check
+from referee.cli.check_report import save_requests
 from referee.cli.hosting import Program, host_registered, keep_running
-from referee.cli.ladders import PLAY
-from referee.cli.options import FILE, PATH, PORT
+from referee.cli.ladders import PLAY, format_immediate_matches
+from referee.cli.options import FILE, FOLDER, PATH, PORT
 from referee.cli.plain_text import note, quote_argument
+from referee.cli.problem_report import format_faults
 from referee.cli.tournament.lookup import list_own_bots
 from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, service_command
-from referee.cli.watch import follow_match, result
+from referee.cli.watch import follow_match, result, tell_time_limit
 from referee.errors import RefereeError
+from referee.local.problems import Problems
 from referee.match.canonical import Json
+from referee.match.log import parse_row
+from referee.matches.states import MatchState
 from referee.protocol.fault_advice import SET_UP_SIGNING
 
 UNREACHABLE_FAULTS: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
@@ -40,7 +46,9 @@ The service calls your bot, so it must be able to reach it. Without a public add
     metavar="FILE",
     help="Start the bot's program, as `referee play` does, and keep it running until Ctrl-C.",
 )
-@click.option("--port", type=PORT, help="Port that the program gets. [default: that of the URL, else 9000]")
+@click.option(
+    "--port", type=PORT, help="Port that the program gets. [default: that of the URL, else 9000 or a free one]"
+)
 @click.option(
     "--secret-file",
     type=FILE,
@@ -50,6 +58,7 @@ The service calls your bot, so it must be able to reach it. Without a public add
 @click.option(
     "--practice", "games", multiple=True, metavar="GAME", help="Play an unrated match against house bots. Repeatable."
 )
+@click.option("--save", type=FOLDER, help="Write the request behind each finding to a shell script in DIR.")
 @click.option(
     "--no-check",
     is_flag=True,
@@ -66,6 +75,7 @@ def register(
     port: int | None,
     secret_file: Path | None,
     games: tuple[str, ...],
+    save: Path | None,
     no_check: bool,
     **profile: str | None,
 ) -> None:
@@ -78,8 +88,9 @@ def register(
 
     The secret is shown once. A bot that reads it from the --secret-file (starter bots, the SDK, `referee house`) may
     already be running; restart any other bot with the secret. To have a bot that you own checked again, or to change
-    what is said about it, run the same command. To change its URL, use `referee bots move`. The exit status is 1 if the
-    check fails or no game is certified, and 3 if the program ends.
+    what is said about it, run the same command. To change its URL, use `referee bots move`. A program that changed
+    under the same version is reported. The exit status is 1 if the check fails or no game is certified, and 3 if the
+    program ends.
 
     \b
     Examples, if the folder mybot contains a starter bot, which in the second
@@ -98,7 +109,8 @@ def register(
         with host_registered(program, address, bot, new_bot) as (bot, running):
             _refuse_other_address(bot, address)
             _update_profile(remote, bot, given)
-            _check_and_practise(remote, bot, games)
+            bot = _check_and_practise(remote, bot, games, save)
+            program.compare_with_checked(bot["certificate"]["version"])
             status = keep_running(running, name, bot["url"])
         raise SystemExit(status)
     if address is None:
@@ -111,33 +123,52 @@ def register(
     if no_check:
         remote.show(bot, f"{bot['id']} ({bot['name']}) is {bot['status']}: start it, then run this without --no-check")
         return
-    _check_and_practise(remote, bot, games)
+    _check_and_practise(remote, bot, games, save)
 
 
-def _check_and_practise(remote: Remote, bot: Json, games: tuple[str, ...]) -> None:
-    """Have the bot checked, play a practice match of each game, and print the results.
+def _check_and_practise(remote: Remote, bot: Json, games: tuple[str, ...], save: Path | None) -> Json:
+    """Have the bot checked, play a practice match of each game, print the results, and return the bot.
 
     Exit with status 1 if the bot gets no certificate.
     """
     bot = wait_for_check(remote, bot)
-    report = bot["handshake"]["report"]
+    if save:
+        report = bot["check"]["report"] or {}
+        save_requests(((finding["id"], finding["curl"]) for finding in report.get("findings", ())), save)
     if bot["status"] != BotState.VERIFIED:
-        remote.show(bot, format_report(bot))
-        if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNREACHABLE_FAULTS:
-            click.echo(CHOICES)
+        challenge = (bot["handshake"]["report"] or {}).get("challenge", {})
+        remote.show(bot, _format_end(remote, bot, CHOICES if challenge.get("code") in UNREACHABLE_FAULTS else ""))
         raise SystemExit(1)
     ladders = remote.api.get(f"/bots/{bot['id']}/ladders")
     played = [_play_practice_match(remote, bot, game) for game in games]
-    report_text = f"{format_report(bot)}\n  {_format_ladders(bot, ladders)}"
-    remote.show({**bot, "practice": played}, "\n\n".join([report_text, *map(result, played)]))
+    practice = [_format_practice(bot, match, problems) for match, problems in played]
+    matches = [{**match, "faults": problems.faults, "retired": bool(problems.retired)} for match, problems in played]
+    text = "\n\n".join([*practice, _format_end(remote, bot, *_next(bot, ladders))])
+    remote.show({**bot, "practice": matches}, text)
     if not bot["certificate"]:
         raise SystemExit(1)
+    return bot
 
 
-def _format_ladders(bot: Json, ladders: Json) -> str:
-    if not bot["certificate"]:
-        return "no rating before it passes its check"
-    return f"{PLAY[ladders['play']]}: referee ladders {quote_argument(bot['name'])} shows which, and its next matches"
+def _format_end(remote: Remote, bot: Json, *further: str) -> str:
+    """Return the report of the check, which ends with its verdict and with the URL of the bot's page."""
+    return "\n".join([format_report(bot, *filter(None, further)), remote.page(f"bots/{bot['id']}")])
+
+
+def _next(bot: Json, ladders: Json) -> Iterator[str]:
+    """Yield lines about what follows the check: rated matches, or how to find out what to mend."""
+    if bot["certificate"]:
+        shows = f"referee ladders {quote_argument(bot['name'])} shows which, and its next matches"
+        yield f"  {PLAY[ladders['play']]}: {shows}"
+        yield f"  {format_immediate_matches(ladders)}"
+    else:
+        yield "  no rating before it passes its check; --save DIR writes the requests behind the findings to scripts"
+
+
+def _format_practice(bot: Json, match: Json, problems: Problems) -> str:
+    """Return the result of a practice match, with the faults of the bot."""
+    faults = format_faults(bot["name"], problems)
+    return result(match) + (f"\n{faults}\n  more: referee faults {match['id']}" if faults else "")
 
 
 def _find_own_bot(remote: Remote, name: str) -> Json | None:
@@ -205,10 +236,11 @@ def _write(file: Path, secret: str) -> None:
         note(f"{file} cannot be written ({error.strerror}); the secret, shown only once: {secret}")
 
 
-def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
-    """Play an unrated match with the smallest number of seats against house bots, and return the match.
+def _play_practice_match(remote: Remote, bot: Json, game: str) -> tuple[Json, Problems]:
+    """Play an unrated match with the smallest number of seats against house bots.
 
-    Raise ``RequestRefused`` for an unknown game and ``RefereeError`` if there are too few house bots.
+    Return the match and the problems of the bot. Raise ``RequestRefused`` for an unknown game and ``RefereeError`` if
+    there are too few house bots.
     """
     known = {listed["name"]: listed for listed in remote.api.items("/games")}
     if game not in known:
@@ -220,4 +252,14 @@ def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
         raise RefereeError("This service has no house bots yet. Run the command again in a moment.")
     seated = [bot["id"], *(opponent["id"] for opponent in house[: seats - 1])]
     match = remote.api.post("/matches", {"game": game, "bots": seated, "rated": False})
-    return follow_match(remote, match["id"])
+    note(f"{match['id']} is arranged; {tell_time_limit(match)}")
+    match = follow_match(remote, match["id"])
+    return match, _find_problems(remote, match, bot["id"])
+
+
+def _find_problems(remote: Remote, match: Json, bot_id: str) -> Problems:
+    """Return the problems of a bot that the log of a match names. A match that was not finished may have no log."""
+    if match["status"] != MatchState.FINISHED:
+        return Problems()
+    seat = next(seat["seat"] for seat in match["seats"] if seat["bot"] == bot_id)
+    return Problems.of_log(map(parse_row, remote.api.fetch(f"/api/v1/matches/{match['id']}/log").splitlines()), seat)

@@ -3,11 +3,11 @@
 import os
 import stat
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from referee.cli.api_client import parse_origin
 from referee.errors import RefereeError
-from referee.private_files import write_private_file
+from referee.private_files import DRAFT, write_private_file
 from referee.settings import user_config_dir
 
 
@@ -15,9 +15,30 @@ class TokenFileExposed(RefereeError):
     """Signal that other users of this machine can read the file of a token."""
 
 
+class SeveralServices(RefereeError):
+    """Signal that tokens of several services are saved, and that none of the services was named."""
+
+
 def path_of(url: str) -> Path:
     """Return the file of the token for the service at ``url``. Raise ``ApiUnreachable`` if this is not a URL."""
-    return user_config_dir() / "tokens" / quote(parse_origin(url).lower(), safe="")
+    return _folder() / quote(parse_origin(url).lower(), safe="")
+
+
+def find_service() -> str | None:
+    """Return the service whose token is saved, or None if no token is. Raise ``SeveralServices`` if there are more."""
+    folder = _folder()
+    files = [path.name for path in folder.iterdir() if path.suffix != DRAFT] if folder.is_dir() else []
+    services = sorted(map(unquote, files))
+    if len(services) > 1:
+        raise SeveralServices(
+            f"You are signed in to several services: {', '.join(services)}. Pass one with --url or in $REFEREE_URL, "
+            "or sign out of the others with `referee logout --url URL`."
+        )
+    return services[0] if services else None
+
+
+def _folder() -> Path:
+    return user_config_dir() / "tokens"
 
 
 def load(url: str) -> str | None:

@@ -10,6 +10,7 @@ from referee.cli.browser import open_option, open_page
 from referee.cli.options import FILE
 from referee.cli.tables import TextTable, number
 from referee.cli.tournament import lookup
+from referee.cli.tournament.admission import change_organisers
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
@@ -144,11 +145,10 @@ def delete(remote: Remote, series: str) -> None:
 @click.argument("series", metavar="SERIES")
 @click.argument("tournaments", metavar="TOURNAMENT…", nargs=-1, required=True)
 def add(remote: Remote, series: str, tournaments: Sequence[str]) -> None:
-    """Add tournaments that you run at the end of a series, in this order."""
+    """Add tournaments that you run at the end of a series, in this order. If one is refused, none is added."""
     series_id = lookup.series_id(remote.api, series)
-    found: Json = {}
-    for wanted in [lookup.tournament_id(remote.api, item) for item in tournaments]:
-        found = remote.api.post(f"/series/{series_id}/tournaments", {"tournament": wanted})
+    wanted = [lookup.tournament_id(remote.api, item) for item in tournaments]
+    found = remote.api.post(f"/series/{series_id}/tournaments", {"tournaments": wanted})
     remote.show(found, _describe(found))
 
 
@@ -164,21 +164,17 @@ def remove(remote: Remote, series: str, member: str) -> None:
 
 @service_command("organisers")
 @click.argument("series", metavar="SERIES")
-@click.option("--add", "added", metavar="ACCOUNT", help="Let this account run the series, too.")
-@click.option("--remove", "removed", metavar="ACCOUNT", help="Take the series from this co-organiser, by name or id.")
-def organisers(remote: Remote, series: str, added: str | None, removed: str | None) -> None:
-    """Show, add or remove those who run a series."""
-    path = f"/series/{lookup.series_id(remote.api, series)}"
-    if added is not None:
-        remote.api.post(f"{path}/organisers", {"account": added})
-    if removed is not None:
-        running = remote.api.get(path)["organisers"]
-        id = next((item["id"] for item in running if removed in (item["id"], item["name"])), None)
-        if id is None:
-            raise click.UsageError(f"{removed!r} does not run this series.")
-        remote.api.delete(f"{path}/organisers/{id}")
-    found = remote.api.get(path)["organisers"]
-    remote.show({"items": found}, "\n".join(f"{item['id']}  {item['name']}" for item in found))
+@click.option("--invite", "invited", metavar="ACCOUNT", multiple=True, help="Invite an account to run it. Repeatable.")
+@click.option(
+    "--remove", "removed", metavar="ACCOUNT", multiple=True, help="Remove an organiser, or yourself. Repeatable."
+)
+def organisers(remote: Remote, series: str, invited: tuple[str, ...], removed: tuple[str, ...]) -> None:
+    """Show, invite or remove those who run a series.
+
+    An invited account runs it when it has accepted. `referee invitations list --series` shows who has not. If you
+    created the series and leave it, its first co-organiser takes it over.
+    """
+    change_organisers(remote, f"/series/{lookup.series_id(remote.api, series)}", invited, removed)
 
 
 def _terms(points: list[int] | None, best: int | None, description: TextIO | None) -> Json:

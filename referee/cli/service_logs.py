@@ -1,19 +1,25 @@
 """Implement `referee logs`, which downloads the logs of a bot, of a ladder, or of a span of time."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from referee.cli.api_client import Api
 from referee.cli.tournament import lookup
-from referee.cli.tournament.log_download import LogSource, download_logs, download_options
+from referee.cli.tournament.log_download import LogSource, download_logs, download_options, file_name
 from referee.cli.tournament.remote import Remote, service_command
 
 
 @service_command()
 @click.option("--bot", metavar="BOT", help="Only logs of matches in which this bot (name or id) played.")
 @click.option("--ladder", metavar="LADDER", help="Only logs of rated matches of this ladder (name or id).")
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="With --ladder, also download its results and the keys of the service, all into one directory.",
+)
 @click.option("--since", "finished_since", metavar="TIME", help="Only matches that ended at this time or later.")
 @click.option("--before", "finished_before", metavar="TIME", help="Only matches that ended before this time.")
 @download_options
@@ -21,6 +27,7 @@ def logs(
     remote: Remote,
     bot: str | None,
     ladder: str | None,
+    complete: bool,
     finished_since: str | None,
     finished_before: str | None,
     **options: Any,
@@ -33,9 +40,12 @@ def logs(
     log fails. For a tournament, use `referee tournament logs`.
 
     \b
-    Example:
+    Examples:
       referee logs --bot Ada --since 2027-01-01 --verify
+      referee logs --ladder "Saint Poker" --complete --out saint-poker
     """
+    if complete and ladder is None:
+        raise click.UsageError("--complete needs --ladder.")
     if bot is not None and ladder is not None:
         raise click.UsageError("Pass either --bot or --ladder, not both.")
     if bot is None and ladder is None and finished_since is None:
@@ -46,6 +56,8 @@ def logs(
         source = _named_source(remote.api, "bots", lookup.bot_id(remote.api, bot), span)
     elif ladder is not None:
         source = _named_source(remote.api, "ladders", lookup.ladder_id(remote.api, ladder), span)
+        if complete:
+            options["out"] = _save_results(remote.api, source, options["out"])
     else:
         source = LogSource("/matches", f"matches since {finished_since}", span)
     download_logs(remote, source, **options)
@@ -53,3 +65,13 @@ def logs(
 
 def _named_source(api: Api, kind: str, id: str, span: Mapping[str, str]) -> LogSource:
     return LogSource(f"/{kind}/{id}", api.get(f"/{kind}/{id}")["name"], span)
+
+
+def _save_results(api: Api, source: LogSource, folder: Path | None) -> Path:
+    """Write the results of a ladder and the keys of the service to a directory, and return it."""
+    folder = folder or Path(file_name(source.title))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in (("results.csv", f"/api/v1{source.path}/results.csv"), ("keys.json", "/api/v1/keys")):
+        (folder / name).write_bytes(api.fetch(path))
+        click.echo(f"{folder / name}: {(folder / name).stat().st_size} bytes", err=True)
+    return folder

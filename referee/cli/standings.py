@@ -4,6 +4,7 @@ Both sources yield rows in the format of the API, so that the same functions for
 """
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -11,19 +12,22 @@ from pathlib import Path
 import click
 from sqlalchemy.orm import Session
 
-from referee.bots import bots
 from referee.cli import tables
 from referee.cli.api_client import Api, ApiRefusal, parse_origin
 from referee.cli.browser import open_option, open_page
 from referee.cli.options import data_option, json_option
 from referee.cli.output import show
-from referee.cli.tournament.remote import errors_as_sentences
+from referee.cli.tournament.remote import errors_as_sentences, select_service
 from referee.errors import BadOption
 from referee.ladders import months, ratings
+from referee.ladders.rating_errors import StrengthEstimate, load_estimates
+from referee.ladders.ratings import RankedBot
+from referee.ladders.tables import MonthRow
 from referee.match.canonical import Json
 from referee.ratings.elo import MICRO
 from referee.runtime.service_database import NoDatabase, open_database
 from referee.tournaments import tournaments
+from referee.tournaments.entries import find_entered_bots
 from referee.tournaments.standings import load_tournament_results
 from referee.tournaments.tables import Tournament
 
@@ -36,7 +40,13 @@ Found = Iterator[tuple[Json, list[Json]]]  # a tournament or a ladder, and its f
 
 
 @click.command()
-@click.option("--url", metavar="URL", help="Service to ask, like http://127.0.0.1:8000. [default: the local database]")
+@click.option(
+    "--url",
+    metavar="URL",
+    envvar="REFEREE_URL",
+    help="Service to ask, like http://127.0.0.1:8000. [default: $REFEREE_URL, else the local database, else that of "
+    "`referee login`]",
+)
 @click.option("--month", metavar="MONTH", help="Show the final standings of the ladders in a month like 2026-11.")
 @data_option
 @json_option
@@ -46,6 +56,8 @@ def standings(url: str | None, month: str | None, data: Path | None, as_json: bo
 
     For one tournament of a service, use `referee tournament standings`.
     """
+    with errors_as_sentences(as_json):
+        url = select_service(url, for_database=data is not None)
     if opens and not url:
         raise click.UsageError("A local database has no pages. Pass the --url of the service with --open.")
     chosen = _read_month(month) if month else None
@@ -91,10 +103,7 @@ def _months_from_service(api: Api, month: date) -> Found:
 
 def _months_from_database(session: Session, month: date) -> Found:
     for closed in months.list_ladders_of(session, month):
-        rows = [
-            {"rank": row.rank, "name": row.name, "rating": row.value / MICRO, "error": row.error, "games": row.games}
-            for row in months.list_rows(session, closed.month, limit=ROWS_SHOWN).items
-        ]
+        rows = [_ladder_row(row, row) for row in months.list_rows(session, closed.month, limit=ROWS_SHOWN).items]
         champion = {"name": closed.champion.name} if closed.champion else None
         yield _month_title(closed.ladder.name, closed.ladder.id, closed.name, champion), rows
 
@@ -123,25 +132,36 @@ def _from_database(session: Session) -> Found:
         shown = {"id": tournament.id, "name": tournament.name, "game": tournament.game, "status": tournament.status}
         yield shown, _standings_rows(session, tournament)
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
-        page = ratings.load_page(session, ladder.id, limit=ROWS_SHOWN)
-        rows = [
-            {"rank": row.rank, "name": row.name, "rating": row.value / MICRO, "games": row.games}
-            for row in page.page.items
-        ]
+        ranked = ratings.load_page(session, ladder.id, limit=ROWS_SHOWN).page.items
+        estimates = load_estimates(session, ladder.id, [row.bot_id for row in ranked])
+        rows = [_ladder_row(row, estimates[row.bot_id]) for row in ranked]
         if rows:
             yield {"name": ladder.name, "id": ladder.id}, rows
 
 
+def _ladder_row(row: RankedBot | MonthRow, estimate: StrengthEstimate | MonthRow) -> Json:
+    return {
+        "rank": row.rank,
+        "name": row.name,
+        "rating": row.value / MICRO,
+        "strength": estimate.strength,
+        "strength_error": estimate.strength_error,
+        "games": row.games,
+    }
+
+
 def _standings_rows(session: Session, tournament: Tournament) -> list[Json]:
     rows = load_tournament_results(session, tournament).standings()[:ROWS_SHOWN]
-    names = bots.names_of(session, (str(row.entrant) for row in rows))
+    entered = find_entered_bots(session, tournament.id, [str(row.entrant) for row in rows])
     return [
         {
             "rank": row.rank,
-            "name": names[str(row.entrant)],
+            **asdict(entered[str(row.entrant)]),
             "matches": row.matches,
             "points": float(row.points),
             "wins": row.wins,
+            "draws": row.draws,
+            "losses": row.losses,
             "returns": row.returns,
             "tie_breaks": [
                 {"name": name, "value": None if value is None else float(value)}

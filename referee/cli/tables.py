@@ -8,8 +8,9 @@ from rich.text import Text
 
 from referee.cli.table_layout import Cells, layout, terminal_width, wrap
 from referee.match.canonical import Json
+from referee.ratings.elo import MICRO
 
-OWN_COLUMN = ("points", "wins")  # tie-breaks that have a column in every table
+OWN_COLUMN = ("points", "wins", "bracket")  # tie-breaks that other columns of every table show
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,35 +39,43 @@ class TextTable:
         return Text("\n").join([*(Text(line, style="bold") for line in title), *map(Text, lines)])
 
 
-def standings(
-    title: str, rows: Sequence[Json], *, error_bars: bool = False, ratings: dict[str, float] | None = None
-) -> TextTable:
-    """Return a table of a tournament's standings, with the tie-breaks of its format in the order in which they decide.
+def standings(title: str, rows: Sequence[Json], *, all_columns: bool = False) -> TextTable:
+    """Return a table of a tournament's standings: ranks, bots, owners, what decides first, points, and won-drawn-lost.
 
-    ``ratings``, keyed by bot id, fills an additional column. ``error_bars`` adds the points per match with their 95 %
-    interval.
+    ``all_columns`` adds the tie-breaks of the format in the order in which they decide, except those that no row has,
+    and the matches, returns and points per match with their 95 % interval.
     """
-    names = [rule["name"] for rule in rows[0]["tie_breaks"] if rule["name"] not in OWN_COLUMN] if rows else []
-    heads = ["rank", "bot", "matches", "points", *(name.replace("_", " ") for name in names), "wins", "returns"]
-    heads += ["per match", "95 % (groups)"] if error_bars else []
-    heads += [] if ratings is None else ["rating"]
-    cells = [[*_standings_row(row, names), *(_error_bar(row) if error_bars else [])] for row in rows]
-    if ratings is not None:
-        for shown, row in zip(cells, rows, strict=True):
-            shown.append(f"{ratings[row['bot']]:.1f}" if row["bot"] in ratings else "-")
-    return TextTable(heads, cells, title=title)
+    values = [{rule["name"]: rule["value"] for rule in row["tie_breaks"]} for row in rows]
+    deciding = [name for name in (values[0] if rows else ()) if any(found[name] is not None for found in values)]
+    names = [name for name in deciding[: None if all_columns else 1] if name not in OWN_COLUMN]
+    before, behind = (names, []) if deciding[:1] == names[:1] else ([], names)
+    heads = ["rank", "bot", "owner", *before, "points", *behind, "won-drawn-lost"]
+    heads += ["matches", "returns", "per match", "95 % (groups)"] if all_columns else []
+    cells = [
+        [
+            *(str(row["rank"]), _name_with_marks(row), row["owner_name"]),
+            *(_tie_break(name, found) for name in before),
+            number(row["points"]),
+            *(_tie_break(name, found) for name in behind),
+            f"{row['wins']}-{row['draws']}-{row['losses']}",
+            *(_more_columns(row) if all_columns else ()),
+        ]
+        for row, found in zip(rows, values, strict=True)
+    ]
+    return TextTable([head.replace("_", " ") for head in heads], cells, left=("bot", "owner"), title=title)
 
 
 def ladder(title: str, rows: Sequence[Json]) -> TextTable:
     """Return a table of ladder rows."""
-    cells = [[str(row["rank"]), row["name"], rating(row), str(row["games"])] for row in rows]
-    return TextTable(["rank", "bot", "rating", "matches"], cells, title=title)
+    cells = [[str(row["rank"]), row["name"], f"{row['rating']:.1f}", strength(row), str(row["games"])] for row in rows]
+    return TextTable(["rank", "bot", "rating", "strength", "matches"], cells, title=title)
 
 
-def rating(row: Json) -> str:
-    """Return the rating of a ladder row with its 95 % error, such as "1612 ± 34", or without one if it is not known."""
-    error = row.get("error")
-    return f"{row['rating']:.1f}" if error is None else f"{row['rating']:.0f} ± {error:.0f}"
+def strength(row: Json) -> str:
+    """Return the strength of a ladder row with its 95 % error, such as "1598 ± 34", or a dash if it is not known."""
+    if row.get("strength") is None:
+        return "-"
+    return f"{row['strength']:.0f} ± {row['strength_error']:.0f}"
 
 
 def number(value: Any) -> str:
@@ -76,20 +85,23 @@ def number(value: Any) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def _standings_row(row: Json, tie_breaks: Sequence[str]) -> Iterator[str]:
-    values = {rule["name"]: rule["value"] for rule in row["tie_breaks"]}
-    yield from (str(row["rank"]), _name_with_marks(row), str(row["matches"]), number(row["points"]))
-    yield from (number(values.get(name)) for name in tie_breaks)
-    yield from (str(row["wins"]), str(row["returns"]))
+def _tie_break(name: str, values: Json) -> str:
+    value = values[name]
+    return number(value / MICRO if name == "rating" and value is not None else value)
 
 
-def _error_bar(row: Json) -> Iterator[str]:
+def _more_columns(row: Json) -> Iterator[str]:
     bar = row["error_bar"]
-    yield number(row["points_per_match"])
+    yield from (str(row["matches"]), str(row["returns"]), number(row["points_per_match"]))
     yield "-" if bar["low"] is None else f"{bar['low']:.2f} to {bar['high']:.2f} ({bar['groups']})"
 
 
 def _name_with_marks(row: Json) -> str:
-    """Return the bot's name, followed by marks if it was withdrawn or changed its version."""
-    marks = [mark for mark, field in (("withdrawn", "withdrawn"), ("new version", "version_changed")) if row.get(field)]
-    return str(row["name"]) + (f" ({', '.join(marks)})" if marks else "")
+    """Return the bot's name, followed by marks if it was disqualified or withdrawn, or changed its version."""
+    marks = {
+        "disqualified": row["disqualification"] is not None,
+        "withdrawn": row["withdrawn"] and row["disqualification"] is None,
+        "new version": row["version_changed"],
+    }
+    shown = [mark for mark, holds in marks.items() if holds]
+    return str(row["name"]) + (f" ({', '.join(shown)})" if shown else "")

@@ -7,6 +7,7 @@ import click
 from referee.accounts.accounts import MAX_LIFETIME_DAYS
 from referee.accounts.scopes import Scope
 from referee.cli.options import Number, choice_of
+from referee.cli.plain_text import note
 from referee.cli.tables import TextTable
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, service_command
@@ -65,12 +66,16 @@ def create_token(remote: Remote, name: str, scopes: Sequence[str], days: int | N
 def revoke_token(remote: Remote, token_id: str) -> None:
     """Revoke a token, which is then no longer accepted.
 
+    If it made the recovery code of the account, the code ends, too, and secrets of bots that it made no longer recover
+    the account. `referee account recovery-code` makes a new code.
+
     \b
     Example:
       referee tokens revoke tok_01j8z2k4p6r8t0v2x4y6a8c0e2
     """
     remote.api.delete(f"/accounts/me/tokens/{token_id}")
     remote.show({"id": token_id}, f"{token_id} is revoked")
+    note("If it made your recovery code, the code has ended. `referee account recovery-code` makes a new one.")
 
 
 for command in (list_tokens, create_token, revoke_token):

@@ -3,12 +3,12 @@
 import errno
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from referee.botclient.private_bots import check_stores
-from referee.cli.admin import sign_with_progress
 from referee.cli.options import PORT, Number, data_option
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
@@ -52,7 +52,7 @@ def run_service(data: Path | None, host: str, port: int | None, workers: int) ->
 
 
 def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, workers: int) -> None:
-    """Upgrade the database and sign unsigned logs, then run the service until a stop signal."""
+    """Upgrade the database, then run the service until a stop signal."""
     if settings.redis_url is not None:
         check_redis(settings.redis_url)
     official = load_official_ladders(settings.ladders)
@@ -61,8 +61,6 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
     with database.write() as session:
         for change in sync_ladders(session, official):
             click.echo(change, err=True)
-    for sentence in sign_with_progress(database, settings.master_key):
-        click.echo(sentence, err=True)
     database.dispose()
     local_url = _local_url(listener)
     child_environment = environment(
@@ -75,21 +73,27 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
 
     def ready() -> None:
         data_dir.write_owner(local_url)
-        click.echo(describe_addresses(local_url))
+        _say(describe_addresses(local_url))
         if settings.private_bots:
-            click.echo(f"BOTS MAY HAVE PRIVATE ADDRESSES: {settings.private_bots} (REFEREE_PRIVATE_BOTS)")
-        click.echo(f"data   {settings.data_dir} (logs of the processes in logs/)")
-        click.echo(f"referee is up, process {os.getpid()}; Ctrl-C stops it")
+            _say(f"BOTS MAY HAVE PRIVATE ADDRESSES: {settings.private_bots} (REFEREE_PRIVATE_BOTS)")
+        _say(f"data   {settings.data_dir} (logs of the processes in logs/)")
+        _say(f"referee is up, process {os.getpid()}; Ctrl-C stops it")
 
     Supervisor(
         data_dir,
         child_environment,
         listener,
         workers,
-        say=lambda text: click.echo(text, err=True),
+        say=lambda text: _say(text, err=True),
         embedded_redis=settings.redis_url is None,
     ).run(ready)
-    click.echo("referee has stopped")
+    _say("referee has stopped")
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    """Print ``text``. If nobody reads it any more, the service goes on."""
+    with suppress(OSError):
+        click.echo(text, err=err)
 
 
 def describe_addresses(url: str) -> str:

@@ -48,6 +48,11 @@ def follow_match(remote: Remote, match_id: str) -> Json:
     return shown
 
 
+def tell_time_limit(match: Json) -> str:
+    """Return for how long a friendly may last, as text."""
+    return f"while other matches wait for slots, it may last for {match['may_last_s'] // 60} minutes"
+
+
 def result(match: Json) -> str:
     """Return the result of a finished match as text."""
     if any(seat["placement"] is None for seat in match["seats"]):

@@ -22,14 +22,6 @@ REFUSAL_STATUSES = (401, 403)  # to calls that are not signed correctly
 MAX_UNREACHABLE_CALLS = 3  # in a row, after which the check ends
 
 
-class BotUnreachable(Exception):
-    """Report that the bot can no longer be reached, which ends the check."""
-
-    def __init__(self, fault: str, detail: str) -> None:
-        super().__init__(f"{fault}: {detail}")
-        self.fault = fault
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """Describe a request to a bot. It is signed with ``secrets``, if there are any, as of ``age_s`` seconds ago."""
@@ -49,6 +41,15 @@ class Call:
         fields = [f"webhook-id: {self.id}", f"webhook-timestamp: {timestamp}"]
         fields += [f"webhook-signature: {signature}"] if signature else []
         return curl.curl_command(self.method, url + self.path, fields, self.body)
+
+
+class BotUnreachable(Exception):
+    """Report that the bot can no longer be reached, which ends the check."""
+
+    def __init__(self, call: Call, reply: Reply) -> None:
+        super().__init__(f"{reply.fault}: {reply.detail}")
+        self.call = call
+        self.reply = reply
 
 
 class SecretRequired(Exception):
@@ -125,7 +126,7 @@ class CallChannel:
         elif reply.status:  # a call without a status proves nothing, for example after a timeout
             self._gone = 0
         if self._gone >= MAX_UNREACHABLE_CALLS:
-            raise BotUnreachable(reply.fault, reply.detail)
+            raise BotUnreachable(call, reply)
         if reply.status in REFUSAL_STATUSES and call.path in ("/decide", "/notify") and not self.target.secrets:
             raise SecretRequired(call, reply.status)
         if reply.ok:

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from random import Random
 
 from referee.botclient.reply import Reply
+from referee.conformance import causes
 from referee.conformance.calls import Call, CallChannel
 from referee.conformance.positions import ProbeQuestion, fresh_id
-from referee.conformance.report import FindingCollector
+from referee.conformance.report import FindingCollector, percentiles
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.protocol import messages
+from referee.protocol.fault_advice import FaultAdvice
+
+MIN_TIMED = 3  # answers before a bot counts as slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Pace:
     idle_s: float = 2.0  # the pause before a question
     max_concurrent: int = 8  # largest number of concurrent calls, even if the manifest allows more
     question_time_s: float = math.inf  # for questions from positions; afterwards each game gets only the minimum
+    slow_question_time_s: float = 25.0  # the same for a bot that usually exceeds the budget
     time_limit_s: float | None = None  # for the whole check
     scenarios: int = 30  # largest number of matches per game from which positions are taken
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -40,7 +45,8 @@ class Pace:
         return self.budget_ms + self.bank_ms
 
 
-ReportProgress = Callable[[int, int, str], None]  # questions asked, questions planned, current step
+# Arguments: questions asked, questions planned, current step, and the median of the answers in ms or None.
+ReportProgress = Callable[[int, int, str, float | None], None]
 
 
 @dataclass(slots=True)
@@ -56,6 +62,8 @@ class CheckContext:
     manifest: messages.Manifest | None = None
     notes: FindingCollector = field(default_factory=FindingCollector)
     asked: int = 0
+    step: str = ""
+    answer_ms: list[float] = field(default_factory=list)  # of the questions that were asked
     answered: list[ProbeQuestion] = field(default_factory=list)  # without a fault
     coverage: dict[str, Json] = field(default_factory=dict)
     first_errors: dict[str, str] = field(
@@ -65,6 +73,25 @@ class CheckContext:
     @property
     def secrets(self) -> tuple[str, ...]:
         return self.channel.target.secrets
+
+    @property
+    def median_ms(self) -> float | None:
+        return percentiles(self.answer_ms)["p50"] if self.answer_ms else None
+
+    @property
+    def is_slow(self) -> bool:
+        """Return whether the bot usually exceeds the budget."""
+        return len(self.answer_ms) >= MIN_TIMED and (self.median_ms or 0) > self.pace.budget_ms
+
+    @property
+    def question_time_s(self) -> float:
+        """Return the time for the questions about all games, which is limited for a slow bot."""
+        return min(self.pace.question_time_s, self.pace.slow_question_time_s if self.is_slow else math.inf)
+
+    def report_progress(self, step: str = "") -> None:
+        """Report the progress, in a new step if one is given."""
+        self.step = step or self.step
+        self.tell(self.asked, self.planned, self.step, self.median_ms)
 
     def decide_call(self, question: ProbeQuestion) -> Call:
         return Call("POST", "/decide", question.id, question.body, self.secrets)
@@ -76,6 +103,7 @@ class CheckContext:
         """Ask a question and judge the answer. A ``call`` replaces the ordinary call and gets its own connection."""
         caller = self.channel.caller(call) if call else None
         call = call or self.decide_call(question)
+        self.report_progress()
         try:
             reply = await self.channel.send(call, self.pace.deadline_ms, caller)
         finally:
@@ -96,29 +124,56 @@ class CheckContext:
     async def apply_rule(self, rule: str, question: ProbeQuestion, call: Call | None = None) -> messages.Decision:
         """Ask a question and note under ``rule`` whether the answer has a fault."""
         reply, decision = await self.ask_and_judge(question, call)
-        came = describe_reply(reply, decision)
-        self.note(rule, call or self.decide_call(question), decision.fault, came, where=question.where)
+        if rule == "decision":
+            self.answer_ms.append(reply.ms)
+        self.note_reply(rule, call or self.decide_call(question), reply, decision, where=question.where)
         return decision
 
     async def send(self, call: Call) -> Reply:
         """Make a call that is not a question, within the time of a notice."""
         return await self.channel.send(call, self.pace.notice_ms)
 
-    def note_reply(self, rule: str, call: Call, reply: Reply, *, where: str = "") -> None:
-        """Note whether this reply kept the rule."""
-        self.note(rule, call, reply.fault, describe_reply(reply), where=where)
+    def note_reply(
+        self,
+        rule: str,
+        call: Call,
+        reply: Reply,
+        decision: messages.Decision | None = None,
+        *,
+        where: str = "",
+        request: str = "",
+    ) -> None:
+        """Note whether this reply, with its ``decision`` if it answers a question, kept the rule.
+
+        ``request`` names the request that was answered, if it is not ``call``.
+        """
+        fault = decision.fault if decision is not None else reply.fault
+        request = request or f"{call.method} {call.path}"
+        is_proven = self.notes.has_passed("challenge")
+        explained = causes.explain(request, fault, reply, where=where, is_proven=is_proven)
+        self.note(rule, call, fault, describe_reply(reply, decision), where=where, explained=explained)
 
     def note_time(self, rule: str, call: Call, reply: Reply, *, where: str = "") -> None:
         """Note under ``rule`` whether this reply arrived within the budget."""
         self.note(rule, call, "late" if reply.ms > self.pace.budget_ms else "", _describe_timing(reply), where=where)
 
-    def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
+    def note(
+        self,
+        rule: str,
+        call: Call,
+        fault: str,
+        came: str,
+        *,
+        where: str = "",
+        explained: FaultAdvice | None = None,
+    ) -> None:
         """Note that the reply to this call broke the rule if there is a ``fault``, otherwise that it kept the rule."""
         if not fault:
             self.notes.record_pass(rule)
             return
         known = self.notes.has_violation(rule, where, fault)
-        self.notes.record_violation(rule, came, where=where, fault=fault, curl="" if known else self.channel.curl(call))
+        curl = "" if known else self.channel.curl(call)
+        self.notes.record_violation(rule, came, where=where, fault=fault, curl=curl, explained=explained)
 
     def new_match_id(self) -> str:
         """Return the id of a match that no other question of the check has."""

@@ -30,18 +30,19 @@ WALK_LENGTH = 30  # largest number of questions from the match that is played fr
 async def ask_all(check: CheckContext, games: Sequence[type[State]]) -> None:
     """Ask about every game, with an equal share of the planned questions and of their time."""
     for rules in games:
-        await _Game(check, rules, max(1, check.planned // len(games)), check.pace.question_time_s / len(games)).ask()
+        await _Game(check, rules, len(games)).ask()
 
 
 class _Game:
     """Ask the questions of one game. Stop after too many faults, as in a match, or when the time is up."""
 
-    def __init__(self, check: CheckContext, rules: type[State], share: int, seconds: float) -> None:
+    def __init__(self, check: CheckContext, rules: type[State], games: int) -> None:
         self._exam = check
         self._rules = rules
-        self._share = share
+        self._share = max(1, check.planned // games)
         self._asked: Counter[str] = Counter()  # by kind
-        self._end = asyncio.get_running_loop().time() + seconds
+        self._games = games
+        self._begin_s = asyncio.get_running_loop().time()
         self._faults = self._faults_running = 0
         self._seats: set[int] = set()
         self._values: dict[str, dict[str, Any]] = {
@@ -100,7 +101,7 @@ class _Game:
 
     async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:
         check = self._exam
-        check.tell(check.asked, check.planned, self._rules.name)
+        check.report_progress(self._rules.name)
         decision = await check.apply_rule("decision", asked)
         check.asked += 1
         self._asked[asked.kind] += 1
@@ -116,7 +117,8 @@ class _Game:
 
     @property
     def _is_over(self) -> bool:
-        is_late = asyncio.get_running_loop().time() > self._end and self._asked.total() >= MIN_QUESTIONS
+        took_s = asyncio.get_running_loop().time() - self._begin_s
+        is_late = took_s > self._exam.question_time_s / self._games and self._asked.total() >= MIN_QUESTIONS
         return is_late or self._is_given_up
 
     @property

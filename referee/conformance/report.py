@@ -4,26 +4,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
+from referee.conformance.causes import EVERYWHERE, WRONG_PROOF
 from referee.conformance.rules import RULES, Severity
 from referee.match.canonical import Json
+from referee.protocol.fault_advice import FaultAdvice
 
 PARTS = ("total", "resolve", "connect", "wait", "read")
 PERCENTS = (50, 90, 99, 100)  # 100 stands for the largest sample
 GAME_RULES = frozenset({"decision", "no_error", "unknown_members"})  # a violation of these rules affects one game only
+ANSWER_RULES = frozenset(  # rules whose advice is wrong if the bot did not answer
+    {"reachable", "challenge", "manifest", "nonce_promise", "nonce_kept", "nonce_accepted", "nonce_missed", "decision"}
+)
+SIGNATURE_RULES = ("rotation", "signature_wrong", "signature_old", "signature_missing")
+VERIFYING = frozenset({"rotation", "signature_wrong"})  # kept only by a bot that verifies with the right secret
 
 
 class ConformanceVerdict(StrEnum):
     PASS = "pass"  # noqa: S105  # no password
     FAIL = "fail"
     UNREACHABLE = "unreachable"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Hold the result of checking one rule, possibly at one place: ``where`` names a kind of decision or a path.
 
+    ``cause`` says what went wrong over HTTP, if the rule does not; ``same_cause`` has the other rules broken by it.
     ``came`` describes the reply. ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, refused,
-    another_answer, late, accepted or error. ``curl`` is a shell command that repeats the first request concerned.
+    another_answer, late, accepted, closed or error. ``curl`` is a shell command that repeats the first request
+    concerned.
     """
 
     id: str
@@ -35,6 +45,8 @@ class Finding:
     times: int = 1
     advice: str = ""
     curl: str = ""
+    cause: str = ""
+    same_cause: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,7 @@ class ConformanceReport:
     skipped: Sequence[SkippedRule] = ()
     latency: Mapping[str, Json] = field(default_factory=dict)
     coverage: Mapping[str, Json] = field(default_factory=dict)
+    interrupted: bool = False
 
     def findings_of(self, severity: Severity) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity == severity]
@@ -77,6 +90,8 @@ class ConformanceReport:
         failed = self.findings_of("fail")
         if any(finding.id == "reachable" for finding in failed):
             return ConformanceVerdict.UNREACHABLE
+        if self.interrupted:
+            return ConformanceVerdict.INTERRUPTED
         return ConformanceVerdict.FAIL if failed else ConformanceVerdict.PASS
 
     @property
@@ -99,9 +114,36 @@ class ConformanceReport:
         covered = self.coverage[game]
         return bool(covered["questions"]) and not covered["given_up"]
 
+    @property
+    def folded_findings(self) -> list[Finding]:
+        """Return the findings for people: one for each cause, with the rule that comes first."""
+        kept = {finding.id for finding in self.findings_of("ok")}
+        groups: dict[str, list[Finding]] = {}
+        for number, finding in enumerate(self.findings):
+            is_everywhere = finding.cause and finding.fault in EVERYWHERE
+            groups.setdefault(finding.fault if is_everywhere else finding.cause or str(number), []).append(finding)
+        return [_fold(group, kept) for group in groups.values()]
+
     def to_json(self) -> Json:
-        """Return the report with its ``verdict``, ready for JSON."""
-        return {"verdict": self.verdict} | asdict(self)
+        """Return the report with its ``verdict``, ready for JSON. Findings with one cause are merged."""
+        return {"verdict": self.verdict} | asdict(replace(self, findings=self.folded_findings))
+
+
+def _fold(findings: Sequence[Finding], kept: set[str]) -> Finding:
+    """Return the first of the findings with one cause, with the other rules, and with advice about the cause.
+
+    The advice of the rule follows only if no other rule found the cause. ``kept`` has the rules that
+    the bot kept.
+    """
+    first = findings[0]
+    if not first.cause:
+        proved = first.fault == "wrong_proof" and kept >= VERIFYING
+        return replace(first, advice=WRONG_PROOF) if proved else first
+    times = sum(finding.times for finding in findings if finding.id == first.id)
+    rules = dict.fromkeys(finding.id for finding in findings if finding.id != first.id)
+    has_own_advice = first.id not in ANSWER_RULES and {*rules} <= {*_ONLY_IF_BROKEN, *SIGNATURE_RULES}
+    advice = f"{first.advice} {RULES[first.id].advice}" if has_own_advice else first.advice
+    return replace(first, times=times, advice=advice, same_cause=list(rules))
 
 
 class FindingCollector:
@@ -116,14 +158,34 @@ class FindingCollector:
         """Note that the bot kept this rule in one case."""
         self._kept[rule] = None
 
-    def record_violation(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:
+    def has_passed(self, rule: str) -> bool:
+        return rule in self._kept
+
+    def record_violation(
+        self,
+        rule: str,
+        came: str,
+        *,
+        where: str = "",
+        fault: str = "",
+        curl: str = "",
+        explained: FaultAdvice | None = None,
+    ) -> None:
+        """Note that the bot broke this rule. The remedy of ``explained`` replaces the advice of the rule."""
         key = (rule, where, fault)
         known = self._broken.get(key)
         if known is not None:
             self._broken[key] = replace(known, times=known.times + 1)
             return
         stated = RULES[rule]
-        self._broken[key] = Finding(rule, stated.severity, stated.expected, came, where, fault, 1, stated.advice, curl)
+        advice, cause = (explained.remedy, explained.happened) if explained else (stated.advice, "")
+        self._broken[key] = Finding(rule, stated.severity, stated.expected, came, where, fault, 1, advice, curl, cause)
+
+    def explain_lateness(self, explained: FaultAdvice) -> None:
+        """Explain all violations that are about time by one cause."""
+        late = {key: found for key, found in self._broken.items() if found.fault in ("late", "deadline")}
+        for key, found in late.items():
+            self._broken[key] = replace(found, cause=explained.happened, advice=explained.remedy)
 
     def skip(self, rules: Iterable[str], reason: str) -> None:
         for rule in rules:

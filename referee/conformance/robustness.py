@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import orjson
 
 from referee.conformance.calls import Call
-from referee.conformance.context import CheckContext, describe_reply
+from referee.conformance.context import CheckContext
 from referee.conformance.positions import UNKNOWN_MEMBER, ProbeQuestion, add_unknown_members, fresh_id
 from referee.match.canonical import Json
 from referee.match.chance import commitment
@@ -35,7 +35,7 @@ async def check_robustness(check: CheckContext) -> None:
     await _send_stray_calls(check)
     often = check.channel.closed * 2 > check.channel.calls
     came = f"{check.channel.closed} of {check.channel.calls} calls ended the connection"
-    check.note("keep_alive", check.decide_call(check.answered[0]), "unreachable" if often else "", came)
+    check.note("keep_alive", check.decide_call(check.answered[0]), "closed" if often else "", came)
 
 
 # -- questions --
@@ -115,7 +115,7 @@ async def _send_notices(check: CheckContext) -> None:
     call = check.notify_call(body, fresh_id("msg", check.dice))
     reply = await check.send(call)
     refused = 400 <= reply.status < 500  # the bot may refuse an unknown notice
-    check.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
+    check.note_reply("unknown_notice", call, reply._replace(fault="") if refused else reply)
     group_id = fresh_id("grp", check.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
     call = check.notify_call(messages.encode_json(add_unknown_members(first)), f"{group_id}_start_1")
@@ -124,8 +124,8 @@ async def _send_notices(check: CheckContext) -> None:
         call = check.notify_call(body, fresh_id("msg", check.dice))
         reply = await check.send(call)
         broke_off = reply.fault in ("unreachable", "deadline", "bad_http")
-        fault = reply.fault if reply.status != 200 or broke_off else ""  # the body does not matter
-        check.note("end_notices", call, fault, describe_reply(reply), where=where)
+        is_wrong = reply.status != 200 or broke_off  # the body does not matter
+        check.note_reply("end_notices", call, reply if is_wrong else reply._replace(fault=""), where=where)
 
 
 def _end_notices(check: CheckContext) -> list[tuple[str, bytes]]:
@@ -146,8 +146,9 @@ def _end_notices(check: CheckContext) -> list[tuple[str, bytes]]:
 
 async def _break_connections(check: CheckContext) -> None:
     questions = check.answered
-    check.tell(check.asked, check.asked, "waiting, to test an idle connection")
+    check.report_progress("waiting, to test an idle connection")
     await check.pace.sleep(check.pace.idle_s)
+    check.report_progress("robustness")
     await check.apply_rule("idle", questions[0].with_match_id(check.new_match_id()))
     check.channel.main.close()
     await check.apply_rule("reconnect", questions[-1].with_match_id(check.new_match_id()))
@@ -169,4 +170,5 @@ async def _send_stray_calls(check: CheckContext) -> None:
         else:
             await check.send(call)
         reply, decision = await check.ask_and_judge(check.answered[0].with_match_id(check.new_match_id()))
-        check.note("stray", call, decision.fault, describe_reply(reply, decision), where=f"{call.method} {call.path}")
+        where = f"{call.method} {call.path}"
+        check.note_reply("stray", call, reply, decision, where=where, request="POST /decide")

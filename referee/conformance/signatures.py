@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from referee.conformance.calls import REFUSAL_STATUSES
 from referee.conformance.context import CheckContext, describe_reply
+from referee.conformance.report import SIGNATURE_RULES
 from referee.match.canonical import Json
 from referee.protocol.signing import PREFIX
 
-SIGNATURE_RULES = ("rotation", "signature_wrong", "signature_old", "signature_missing")
 OLD_S = 3_600  # age of an expired signature
 
 
@@ -30,6 +30,10 @@ async def check_signatures(check: CheckContext) -> None:
         question = question.with_match_id(check.new_match_id())
         forged = replace(check.decide_call(question), **changes)
         reply, decision = await check.ask_and_judge(question, forged)
-        refused = reply.status in REFUSAL_STATUSES
-        taken = "the call was answered" if not decision.fault else describe_reply(reply)
-        check.note(rule, forged, "" if refused else reply.fault or "accepted", taken)
+        if reply.status in REFUSAL_STATUSES:
+            check.notes.record_pass(rule)
+        elif reply.fault:
+            check.note_reply(rule, forged, reply)
+        else:
+            taken = "the call was answered" if not decision.fault else describe_reply(reply)
+            check.note(rule, forged, "accepted", taken)

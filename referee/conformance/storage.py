@@ -16,14 +16,15 @@ MAX_LIST_LENGTH: Final = 40  # largest number of stored games of a manifest
 def report_to_json(report: ConformanceReport, seed: str) -> Json:
     """Return the shortened report as JSON. ``curl_cut`` marks findings whose command was too long to store; a check
     with the same ``seed`` repeats their questions."""
-    findings = report.findings[:MAX_FINDINGS]
-    small = [replace(finding, came=finding.came[:MAX_TEXT_LENGTH], curl="") for finding in findings]
     bot = report.bot and {**report.bot, "games": [game[:40] for game in report.bot["games"][:MAX_LIST_LENGTH]]}
-    whole = replace(report, findings=small, bot=bot).to_json()
+    whole = replace(report, bot=bot).to_json()
+    findings = whole["findings"]
+    whole["findings"] = findings[:MAX_FINDINGS]
     room = MAX_TOTAL_CURL_LENGTH
-    for shown, finding in zip(whole["findings"], findings, strict=True):
-        shown["curl_cut"] = len(finding.curl) > min(room, MAX_CURL_LENGTH)
-        if not shown["curl_cut"]:
-            shown["curl"] = finding.curl
-            room -= len(finding.curl)
-    return {"seed": seed, "findings_left_out": len(report.findings) - len(small)} | whole
+    for finding in whole["findings"]:
+        finding["came"] = finding["came"][:MAX_TEXT_LENGTH]
+        finding["curl_cut"] = len(finding["curl"]) > min(room, MAX_CURL_LENGTH)
+        if finding["curl_cut"]:
+            finding["curl"] = ""
+        room -= len(finding["curl"])
+    return {"seed": seed, "findings_left_out": max(0, len(findings) - MAX_FINDINGS)} | whole

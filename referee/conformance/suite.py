@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from random import Random
 
-from referee import __version__
+import referee
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits, CallTarget
-from referee.conformance import decisions, handshake, robustness, signatures
+from referee.conformance import causes, decisions, handshake, robustness, signatures
 from referee.conformance.calls import BotUnreachable, CallChannel, SecretRequired
 from referee.conformance.context import CheckContext, Pace, ReportProgress
-from referee.conformance.report import ConformanceReport
+from referee.conformance.report import SIGNATURE_RULES, ConformanceReport
 from referee.protocol import messages
 
 
@@ -24,16 +24,18 @@ async def run_check(
     questions: int = 200,
     dice: Random,
     pace: Pace | None = None,
-    tell: ReportProgress = lambda asked, planned, what: None,
+    tell: ReportProgress = lambda asked, planned, step, median_ms: None,
     signs_later: bool = False,
     unproven_ends: bool = False,
+    reports_when_cancelled: bool = False,
 ) -> ConformanceReport:
     """Check the bot at ``target``: its handshake, about ``questions`` decisions, its robustness and its signatures.
 
     ``games`` are the names of games to check, by default all games in the manifest. Without secrets in ``target``,
     calls are unsigned and the rules about signatures are skipped. Commands in the report are signed during the check
     or, with ``signs_later``, when they are run. Equal ``dice`` produce equal questions. With ``unproven_ends``, a
-    failed challenge ends the check. Raise ``Unavailable`` if this host cannot make calls.
+    failed challenge ends the check. With ``reports_when_cancelled``, a cancelled check returns the report so far,
+    marked as ``interrupted``. Raise ``Unavailable`` if this host cannot make calls.
     """
     pace = pace or Pace()
     line = CallChannel(target, policy, limits, now=pace.now, signs_later=signs_later)
@@ -43,7 +45,11 @@ async def run_check(
     except SecretRequired as locked:
         check.notes.record_violation("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
     except BotUnreachable as gone:
-        check.notes.record_violation("stays_up", str(gone), fault=gone.fault)
+        check.note_reply("stays_up", gone.call, gone.reply)
+    except asyncio.CancelledError:
+        if not reports_when_cancelled:
+            raise
+        return replace(_report(check), interrupted=True)
     finally:
         line.close()
     return _report(check)
@@ -63,18 +69,17 @@ async def _run_within_time(check: CheckContext, games: Sequence[str]) -> None:
 
 async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
     """Run the phases in order: handshake, decisions, robustness, signatures, and the manifest again."""
-    check.tell(0, check.planned, "manifest and notices")
+    check.report_progress("manifest and notices")
     if not await handshake.run_handshake(check):
         return
     chosen = handshake.choose_games(check, games)
     await decisions.ask_all(check, chosen)
     if not check.answered:
         reason = "no question was answered without a fault" if chosen else "the manifest names no existing game"
-        check.notes.skip(
-            ("decision", "no_error", "budget", *robustness.ROBUSTNESS_RULES, *signatures.SIGNATURE_RULES), reason
-        )
+        check.notes.skip(("decision", "no_error", "budget", *robustness.ROBUSTNESS_RULES, *SIGNATURE_RULES), reason)
         return
-    check.tell(check.asked, check.asked, "robustness")
+    check.planned = check.asked
+    check.report_progress("robustness")
     await robustness.check_robustness(check)
     await signatures.check_signatures(check)
     await handshake.recheck_manifest(check)
@@ -82,10 +87,12 @@ async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
 
 def _report(check: CheckContext) -> ConformanceReport:
     line, manifest = check.channel, check.manifest
+    if check.is_slow and check.median_ms is not None:
+        check.notes.explain_lateness(causes.slowness(check.median_ms, check.pace.budget_ms))
     return ConformanceReport(
         url=line.target.url,
         protocol=messages.PROTOCOL,
-        engine_version=__version__,
+        engine_version=referee.__version__,
         signed=bool(line.target.secrets),
         bot={**asdict(manifest), "games": list(manifest.games)} if manifest else None,
         rules={name: covered["rules_version"] for name, covered in check.coverage.items()},

@@ -29,11 +29,12 @@ def connect(redis_url: str) -> Redis:
 
 
 class ChangeNotifier:
-    """Publish change notifications from a background thread. Callers never wait; an outage of Redis is only logged."""
+    """Publish change notifications from a background thread. Callers never wait; an outage of Redis is logged once."""
 
     def __init__(self, redis: Redis | None) -> None:
         self._redis = redis
         self._is_due = False
+        self._has_failed = False
         self._woken = threading.Event()
         self._closed = threading.Event()
         self._starting = threading.Lock()
@@ -75,8 +76,11 @@ class ChangeNotifier:
         try:
             redis.xadd(STREAM, {"at": f"{time.time():.3f}"}, maxlen=MAX_STREAM_LENGTH, approximate=True)
         except RedisError as error:
-            log.info("change_notification_failed", extra={"reason": str(error)})
+            if not self._has_failed:
+                log.info("change_notification_failed", extra={"reason": str(error)})
+            self._has_failed = True
             return RECONNECT_S
+        self._has_failed = False
         return MIN_INTERVAL_S
 
 

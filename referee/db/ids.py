@@ -19,6 +19,7 @@ PREFIXES: Final = {
     "match void": "vod",
     "friendly request": "frq",
     "inbox entry": "inb",
+    "invitation": "inv",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 

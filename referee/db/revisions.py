@@ -26,18 +26,6 @@ class Unwritable(RefereeError):
     """Report a directory in which SQLite cannot create the files that it needs beside the database."""
 
 
-class MatchesInProgress(RefereeError):
-    """Report that matches are in progress, which prevents an upgrade. The message says what to do."""
-
-    def __init__(self, count: int) -> None:
-        matches = "1 match is" if count == 1 else f"{count} matches are"
-        super().__init__(
-            f"Nothing was upgraded: {matches} in progress, and this upgrade changes the bot protocol. Start the "
-            "previous version, pause the tournaments, let the matches finish, and upgrade again; or cancel them with "
-            "`referee admin upgrade --cancel-running`, which arranges rematches in tournaments."
-        )
-
-
 def check(database: Database) -> None:
     """Raise ``WrongSchema`` unless the schema is the one that this program needs."""
     found, wanted = read_revision(database), required_revision()
@@ -48,7 +36,7 @@ def check(database: Database) -> None:
             f"The database has no tables yet; this version of Referee needs schema {wanted}. "
             "Create them with `referee admin upgrade`; `referee up` does this when it starts."
         )
-    refuse_newer(found)
+    require_known(found)
     raise WrongSchema(
         f"The database has schema {found}; this version of Referee needs {wanted}. Stop the service, make a "
         "backup, then run `referee admin upgrade`; `referee up` does this when it starts."
@@ -85,14 +73,20 @@ def _require_writable(database: Database) -> None:
         )
 
 
-def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
+def require_known(found: str, migrations: Path = MIGRATIONS) -> None:
     """Raise ``WrongSchema`` for a revision that none of the ``migrations`` produces."""
     known = _known_revisions(migrations)
-    if found not in known:
+    if found in known:
+        return
+    if found < known[0]:
         raise WrongSchema(
-            f"The database has schema {found}, made by a newer version of Referee; this one knows schemas up to "
-            f"{known[-1]}. Install the newer version, or restore a backup from before the upgrade."
+            f"The database has schema {found}, made before version 1.0 of Referee, and cannot be upgraded. Export what "
+            "you need with the program that made it. Nothing was changed."
         )
+    raise WrongSchema(
+        f"The database has schema {found}, made by a newer version of Referee; this one knows schemas up to "
+        f"{known[-1]}. Install the newer version, or restore a backup from before the upgrade."
+    )
 
 
 def read_revision(database: Database) -> str | None:

@@ -22,7 +22,7 @@ from referee.settings import BadSettings, Settings
 
 OTHER_VARIABLES: Final = {  # read by Compose or by commands
     *("REFEREE_DATA", "REFEREE_URL", "REFEREE_TOKEN", "REFEREE_TOKEN_FILE", "REFEREE_LISTEN", "REFEREE_WORKERS"),
-    *("REFEREE_SECRET", "REFEREE_BOT_SECRET"),
+    *("REFEREE_SECRET", "REFEREE_BOT_SECRET", "REFEREE_VERSION"),
     "REFEREE_ACCEPTED_MASTER_KEYS",  # a part of the setting ``master_key``
 }
 FREE_WARNING_BYTES: Final = 2 << 30

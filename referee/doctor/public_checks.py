@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+import referee
 from referee.doctor.deadline import call_within
 from referee.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
 from referee.doctor.probe import HEADER, SEEN_HEADER, make_proof
@@ -96,7 +97,8 @@ def check_proxy(client: httpx.Client, url: str, settings: Settings) -> Iterator[
     forged = _ask_seen(client, url, settings, **{"X-Forwarded-For": FORGED, "X-Request-Id": "forged-by-the-doctor"})
     if plain is None or forged is None:
         found = "the service does not say how a request arrived"
-        advice = "Run this with the master key of the service, the same version, and a clock that is right."
+        version = f"the version of the service ({url}/readyz names it; this is {referee.__version__})"
+        advice = f"Run this with {version}, the master key of the service, and a clock that is right."
         yield failure("proxy", found, advice)
         return
     before = [*_judge_addresses(plain, forged)]

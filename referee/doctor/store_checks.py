@@ -165,7 +165,7 @@ def check_runners(redis_url: str) -> list[DeploymentFinding]:
         advice = "Start one (python -m workers.scheduler), and read its log if it ends."
         findings.append(failure("runners", "no scheduler watches the queue: no tournament advances", advice))
     elif (stalled_s := json.loads(report)["stalled_s"]) is not None:
-        found = f"due matches have waited for {stalled_s} s although a runner could claim them"
+        found = f"due work has waited for {stalled_s} s although a runner could claim it"
         findings.append(failure("runners", found, "Read the logs of the workers."))
     for reason in filter(None, shortages):
         advice = "Raise the limit, or lower REFEREE_RUNNER_SLOTS."

@@ -32,6 +32,7 @@ class PoolNap(State):
     secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 11)
     standard_seats = 4
+    questions_per_seat = 100
     option_specs = (
         Option(
             "start_chips",

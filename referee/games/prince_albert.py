@@ -36,6 +36,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
     opening = "round"
     seats = range(2, 6)
     standard_seats = 4
+    questions_per_seat = 180
     option_specs = OPTIONS
 
     round: int = 0
@@ -364,12 +365,11 @@ class PrinceAlbert(Votes, Betting, Drawing):
         claimed = seat in self.low_bidders or self.all_in[seat]
         if not claimed:
             return self.bonus if seat in winners else 0  # PA-11
-        if seat in winners and len(winners) > 1 and self.options["ties"] == "push":
-            return 0
-        won = winners == [seat]
-        if self.all_in[seat]:
-            return self.points[seat] + self.bonus if won else -self.points[seat]
-        return self.stake if won else -self.stake  # PA-38: also below zero
+        stake, bonus = (self.points[seat], self.bonus) if self.all_in[seat] else (self.stake, 0)
+        if winners == [seat]:
+            return stake + bonus
+        pushed = seat in winners and self.options["ties"] == "push"
+        return bonus if pushed else -stake  # PA-38: also below zero
 
     # -- end of a round, end of the match --
 

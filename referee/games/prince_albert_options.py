@@ -99,11 +99,11 @@ OPTIONS: Final = (
     Option(
         "forced_bid",
         "choice",
-        "free",
+        "max",
         "what a seat left to bid alone may bid",
-        {"max": "A seat left to bid alone must bid the maximum."},
+        {"free": "A seat left to bid alone may bid less than the maximum."},
         choices=MOTIONS["forced_bid"],
-    ),
+    ),  # PA-05
     Option(
         "showing",
         "choice",

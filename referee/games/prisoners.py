@@ -39,6 +39,7 @@ class Prisoners(State):
     )
     seats = range(2, 11)
     standard_seats = 4
+    questions_per_seat = 20
     option_specs = (
         Option(
             "decks",

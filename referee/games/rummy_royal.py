@@ -43,6 +43,7 @@ class RummyRoyal(State):
     opening = "ante"
     seats = range(2, MOST_SEATS + 1)
     standard_seats = 4
+    questions_per_seat = 25
     option_specs = OPTIONS
 
     stacks: list[int] = field(default_factory=list)  # may fall below zero (RR-05)

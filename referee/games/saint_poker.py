@@ -33,6 +33,7 @@ class SaintPoker(State):
     secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 6)
     standard_seats = 2
+    questions_per_seat = 30
     option_specs = (
         Option(
             "rounds",

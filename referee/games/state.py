@@ -42,6 +42,7 @@ class State:
     rules_version: ClassVar[int]
     seats: ClassVar[range]
     standard_seats: ClassVar[int]  # number of seats at which players are compared and ladders are official
+    questions_per_seat: ClassVar[int] = 50  # usual number with the default options, from which durations are estimated
     option_specs: ClassVar[tuple[Option, ...]]
     opening: ClassVar[str]  # the event that begins a round, or a deal if the game consists of deals
     secrets: ClassVar[tuple[Secret, ...]]  # what ``mask_event`` hides

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from referee import __version__
+import referee
 from referee.games import game
 from referee.house.comparison import Comparison
 from referee.house.players import LEVELS, find_player
@@ -52,7 +52,7 @@ def rate_levels(comparisons: Sequence[Comparison]) -> list[LevelRating]:
                 round(math.hypot(*(error for _, error in between))),
                 pairing.seats,
                 by_level[max(level, 2)].deals,
-                __version__,
+                referee.__version__,
                 game(pairing.game).rules_version,
             )
         )

@@ -14,12 +14,12 @@ from typing import Any, Self
 import orjson
 from aiohttp import web
 
-from referee import __version__
 from referee.games import catalogue
 from referee.house.players import HousePlayer, find_player
 from referee.match.canonical import Json
 from referee.protocol.messages import PROTOCOL
 from referee.protocol.signing import Signer, challenge_proof, current_secret, secret_bytes
+from referee.version import RELEASE
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 CLOCK_TOLERANCE_S = 300
@@ -67,7 +67,7 @@ class House:
             {
                 "protocol": PROTOCOL,
                 "name": self.name,
-                "version": __version__,
+                "version": RELEASE,
                 "games": sorted(self.games or catalogue()),
                 "max_concurrent_requests": 100,
             }

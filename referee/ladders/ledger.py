@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from referee.bots.tables import Bot
@@ -19,8 +19,8 @@ from referee.db.engine import current_time, take_advisory_lock
 from referee.db.prepared import Prepared, insert_columns, upsert_columns
 from referee.ladders import daily_exchanges, owner_exchanges, ranks
 from referee.ladders.kinds import EntryKind
-from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
+from referee.ladders.rating_replay import RULES_1, RULES_3, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
+from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart, Rating, RatingChange
 from referee.matches.tables import Result
 from referee.ratings.exchange import INHERITANCE_DAYS
 
@@ -65,7 +65,7 @@ class ReplayEntry:
 
     def apply_to(self, replay: RatingReplay, seq: int) -> list[RatingMove]:
         """Apply the result to a replay if it counts after entry ``seq``. Return the changes."""
-        if self.kind == EntryKind.RESULT and self.rules == RULES_2:
+        if self.kind == EntryKind.RESULT and self.rules != RULES_1:
             replay.begin_day(self.day)
         return replay.apply_result(self.seats, self.rules) if self.seats and self.counts_at(seq) else []
 
@@ -102,7 +102,7 @@ def _enter_on_ladder(session: Session, ladder_id: str, results: Sequence[RatedRe
         return {}
     replay = RatingReplay(dict(stored.ratings), day=stored.exchange_day)
     parties = {pair for result in results for pair in daily_exchanges.parties_of(result.seats)}
-    has_day = any(result.seats.newest_rules == RULES_2 for result in results)
+    has_day = any(result.seats.newest_rules != RULES_1 for result in results)
     if has_day and utc_day(moment) != replay.day:
         replay.begin_day(utc_day(moment))
         daily_exchanges.begin_day(session, ladder_id, replay.day)
@@ -131,6 +131,11 @@ def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *,
     seq = append_entry(session, ladder_id, EntryKind.VOID, match_id, reason, created_by)
     ladder = session.execute(select(Ladder.frozen_reason, Ladder.exchanges_after).where(Ladder.id == ladder_id))
     frozen, exchanges_after = ladder.one()
+    if entered is not None:  # the status in its rows changes
+        part = delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id, LedgerPart.after_seq < entered)
+        session.execute(part.where(LedgerPart.last_seq >= entered))
+        changed = update(Ladder).where(Ladder.id == ladder_id)
+        session.execute(changed.values(rows_changed=Ladder.rows_changed + 1))
     if entered is not None and entered > exchanges_after:
         owner_exchanges.subtract(session, ladder_id, entered)
     if entered is not None and frozen is None:
@@ -150,7 +155,7 @@ def append_entry(
     reason: str | None = None,
     created_by: str | None = None,
     *,
-    rules: int = RULES_2,
+    rules: int = RULES_3,
     moment: datetime | None = None,
 ) -> int:
     """Append an entry, by default of now, without changing ratings; return its number."""
@@ -215,7 +220,7 @@ def _replay_entry(
     voided: int | None,
     *by_seat: Any,
 ) -> ReplayEntry:
-    facts = by_seat if rules == RULES_2 else by_seat[:3]  # the first facts of ``RatedSeats``
+    facts = by_seat[:3] if rules == RULES_1 else by_seat  # the first facts of ``RatedSeats``
     lengths = {len(values) if isinstance(values, list) else 0 for values in facts}
     # A damaged result does not count; the audit reports it.
     seats = RatedSeats(*facts) if len(lengths) == 1 and lengths != {0} else None
@@ -284,7 +289,7 @@ def _last_seq_before_day(session: Session, ladder_id: str, seq: int) -> int:
     """Return the last entry up to ``seq`` that precedes all sums of the day of the last result up to ``seq``."""
     entry = LedgerEntry
     results = select(entry.seq).where(entry.ladder_id == ladder_id, entry.kind == EntryKind.RESULT)
-    results = results.where(entry.rating_rules == RULES_2, entry.seq <= seq)
+    results = results.where(entry.rating_rules != RULES_1, entry.seq <= seq)
     last = session.scalar(results.with_only_columns(entry.created_at).order_by(entry.seq.desc()).limit(1))
     if last is None:
         return seq

@@ -1,6 +1,6 @@
 """Read the ledger of a ladder as rows in order, which are sufficient to recompute the ladder.
 
-The rows are read in pages, each in a separate short transaction. ``api.downloads`` writes them to a file.
+The rows are read in pages, each in a separate short transaction. ``ledger_csv`` writes them as a table.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,9 +59,8 @@ class _Entry:
         return LedgerRow(*of_entry, bot, seat, *moved)
 
 
-def ledger_rows(database: Database, ladder_id: str, until: int) -> Iterator[LedgerRow]:
-    """Yield the rows of all ledger entries of a ladder up to number ``until``, in order."""
-    after = 0
+def ledger_rows(database: Database, ladder_id: str, after: int, until: int) -> Iterator[LedgerRow]:
+    """Yield the rows of all ledger entries of a ladder with ``after`` < number <= ``until``, in order."""
     while page := _entries(database, ladder_id, after, until):
         changes = groupby(_changes(database, [entry.entry.seq for entry in page]), key=lambda change: change.seq)
         moving, moved = next(changes, (None, iter(())))

@@ -16,7 +16,7 @@ from referee.errors import RefereeError
 from referee.ladders.audit_findings import Difference
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_replay import MAX_COPIES
-from referee.ladders.rating_replay import RULES_1, RULES_2, RatedSeats, RatingMove, RatingReplay, RatingState
+from referee.ladders.rating_replay import RULES_1, RatedSeats, RatingMove, RatingReplay, RatingState
 
 REQUIRED: Final = {
     *("entry", "kind", "rating_rules", "entered_at", "match", "seat", "bot", "version", "owner", "rated"),
@@ -57,7 +57,7 @@ class FileEntry(NamedTuple):
 
     def apply_to(self, replay: RatingReplay, *, counts: bool) -> list[RatingMove]:
         """Apply a result to a replay, only its day if it does not count. Return the changes."""
-        if self.rules == RULES_2:
+        if self.rules != RULES_1:
             replay.begin_day(date.fromisoformat(self.rows[0]["entered_at"][:10]).toordinal())
         return replay.apply_result(self.seats, self.rules) if counts else []
 

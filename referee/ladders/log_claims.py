@@ -107,7 +107,7 @@ def derive_records(
     The ratings of anchors are those of the ``stored`` result, because a later calibration does not change them.
     """
     header, last = parse_row(lines[0]), parse_row(lines[rows - 1])
-    match = {name: header[name] for name in ("game", "options", "seats", "rated")}
+    match = {name: header[name] for name in ("game", "options", "seats", "rated")} | header["time"]
     bots = [player["bot"] for player in header["players"]]
     counts = [seat.counts for seat in seats]
     result = {"bots": bots, **{name: last[name] for name in ("placements", "returns", "scores")}}

@@ -39,8 +39,17 @@ class Membership:
     def is_active(self) -> bool:
         return self.member.due_at is not None
 
+    @property
+    def immediate_matches(self) -> int:
+        """Return how many matches the bot has left that follow one another immediately."""
+        return max(0, self.member.immediate_until - self.member.matches)
+
     def matches_today(self, moment: datetime) -> int:
         return self.member.matches_of_day if self.member.day == moment.date() else 0
+
+    def extra_today(self, moment: datetime) -> int:
+        """Return how many matches of today do not count towards the pace."""
+        return self.member.extra_of_day if self.member.day == moment.date() else 0
 
 
 def get_player(session: Session, bot_id: str) -> LadderPlayer:
@@ -142,16 +151,17 @@ def refresh_all(session: Session) -> None:
 
 
 def next_due(member: LadderMember, ladder: Ladder, player: LadderPlayer, moment: datetime) -> datetime:
-    """Return when the member gets its next match: a new bot immediately, others at the pace of the ladder.
+    """Return when the member gets its next match: a new bot or version immediately, others at the pace of the ladder.
 
     The n-th match of a day is due when n − 1 parts of the day have passed, so that bots that were called early as
-    partners still have matches left in the evening. The first matches of a new bot do not count here.
+    partners still have matches left in the evening. The first matches of a new bot do not count here, nor do those of
+    a new version or against one.
     """
-    if member.matches < PROVISIONAL_GAMES or member.last_match_at is None or member.day is None:
+    if member.matches < member.immediate_until or member.last_match_at is None or member.day is None:
         return moment
     interval = DAY / daily_limit(ladder, player)
     midnight = datetime.combine(member.day, time(), UTC)
-    of_day = min(member.matches_of_day, member.matches - PROVISIONAL_GAMES)
+    of_day = min(member.matches_of_day, member.matches - PROVISIONAL_GAMES) - member.extra_of_day
     return max(moment, member.last_match_at + interval, midnight + of_day * interval)
 
 
@@ -181,6 +191,8 @@ def new_member(bot_id: str, ladder: Ladder, moment: datetime) -> dict[str, Any]:
         "matches": 0,
         "day": None,
         "matches_of_day": 0,
+        "extra_of_day": 0,
+        "immediate_until": PROVISIONAL_GAMES,
         "matches_since_house": HOUSE_GAP,
         "seat_counts": [0] * ladder.seats,
         "recent_opponents": [],

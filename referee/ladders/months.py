@@ -1,13 +1,13 @@
 """Keep the final standings of each month of a ladder, in UTC, with its champion.
 
 They follow from the ledger: they are the ratings after the last entry that was made in the month, so it does not matter
-how late they are stored. Names, owners and errors are those of the time when they are stored. Nothing changes them
+how late they are stored. Names, owners and strengths are those of the time when they are stored. Nothing changes them
 later: a result that is voided after the end of its month changes only the ladder.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, check_limit
 from referee.errors import BadOption, NotFound
 from referee.ladders import ratings
 from referee.ladders.kinds import EntryKind
-from referee.ladders.rating_errors import load_errors
+from referee.ladders.rating_errors import load_estimates
 from referee.ladders.tables import Ladder, LadderMonth, LedgerEntry, MonthRow, RatingChange
 from referee.ratings.elo import PROVISIONAL_GAMES
 
@@ -139,7 +139,7 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
     while True:
         page = ratings.load_page_at(session, ladder_id, as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
         bot_ids = [row.bot_id for row in page.items]
-        errors = load_errors(session, ladder_id, bot_ids)
+        estimates = load_estimates(session, ladder_id, bot_ids)
         matches = _matches_between(session, ladder_id, bot_ids, before, as_of)
         yield [
             {
@@ -150,7 +150,7 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
                 "games": row.games,
                 "owner_id": row.owner_id,
                 "owner_name": row.owner_name,
-                "error": errors.get(row.bot_id),
+                **asdict(estimates[row.bot_id]),
                 "matches": matches.get(row.bot_id, 0),
             }
             for row in page.items

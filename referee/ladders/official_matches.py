@@ -19,7 +19,7 @@ from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, take_advisory_lock
 from referee.house.anchors import anchor_rating
-from referee.ladders import members
+from referee.ladders import members, new_versions
 from referee.ladders.kinds import LadderPlay
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer, Rating
 from referee.match.time_limits import Limits
@@ -93,14 +93,33 @@ def select_candidates(
 
 
 def record_match(
-    member: LadderMember, player: LadderPlayer, ladder: Ladder, table: OfficialTable, match_id: str, moment: datetime
+    seated: Iterable[tuple[LadderMember, LadderPlayer]],
+    ladder: Ladder,
+    table: OfficialTable,
+    match_id: str,
+    moment: datetime,
 ) -> None:
-    """Record a new match with its member, and decide when the next one is due."""
-    player.match_id = match_id
+    """Record a new match with the members at its table, and decide when the next match of each is due.
+
+    A match of a new version that plays immediately counts towards nobody's pace, and its opponents stay due when they
+    were.
+    """
+    found = list(seated)
+    immediate = {member.bot_id for member, _ in found if new_versions.plays_immediately(member)}
+    for member, player in found:
+        player.match_id = match_id
+        _record_match(member, table, moment, is_extra=bool(immediate))
+        if not immediate or member.bot_id in immediate:
+            member.due_at = members.next_due(member, ladder, player, moment)
+
+
+def _record_match(member: LadderMember, table: OfficialTable, moment: datetime, *, is_extra: bool) -> None:
     owner_of = dict(zip(table.candidates, table.owners, strict=True))
     others = Counter(owner for bot_id, owner in owner_of.items() if bot_id != member.bot_id)
     member.owners_met = dict(Counter(owners_met_today(member, moment)) + others)
-    member.matches_of_day = 1 + (member.matches_of_day if member.day == moment.date() else 0)
+    is_same_day = member.day == moment.date()
+    member.matches_of_day = 1 + (member.matches_of_day if is_same_day else 0)
+    member.extra_of_day = is_extra + (member.extra_of_day if is_same_day else 0)
     member.day = moment.date()
     member.matches += 1
     member.last_match_at = moment
@@ -109,7 +128,6 @@ def record_match(
     member.seat_counts = [times + (seat == taken) for seat, times in enumerate(member.seat_counts)]
     met = [*member.recent_opponents, *(other for other in table.seats if other != member.bot_id)]
     member.recent_opponents = met[-MAX_RECENT_OPPONENTS:]
-    member.due_at = members.next_due(member, ladder, player, moment)
 
 
 def load_fillers(session: Session, ladder: Ladder) -> list[Filler]:
@@ -132,10 +150,12 @@ def count_active_owners(session: Session, ladder: Ladder, moment: datetime) -> i
     bots = select(Bot.owner_id).join(LadderMember, LadderMember.bot_id == Bot.id)
     bots = bots.join(LadderPlayer, LadderPlayer.bot_id == Bot.id)
     bots = bots.where(LadderMember.ladder_id == ladder.id, LadderMember.due_at.is_not(None), _can_play(ladder.game))
-    here = case((LadderMember.day == moment.date(), LadderMember.matches_of_day), else_=0)
+    paced = LadderMember.matches_of_day - LadderMember.extra_of_day
+    here = case((LadderMember.day == moment.date(), paced), else_=0)
     maximum = LadderPlayer.daily_maximum
     bots = bots.where(
-        here < (ladder.daily_matches or 0), or_(maximum.is_(None), _count_matches_of_day(moment) < maximum)
+        or_(here < (ladder.daily_matches or 0), new_versions.is_playing_immediately()),
+        or_(maximum.is_(None), _count_matches_of_day(moment) < maximum),
     )
     next_bots = bots.order_by(LadderMember.due_at).limit(MAX_POOL).subquery()
     return session.scalars(select(func.count(next_bots.c.owner_id.distinct()))).one()
@@ -236,8 +256,9 @@ def _can_play(game: str) -> ColumnElement[bool]:
 def has_matches_left(row: Any, ladder: Ladder, moment: datetime) -> bool:
     """Return whether a member may play once more today."""
     member, maximum = row.LadderMember, row.LadderPlayer.daily_maximum
-    here = member.matches_of_day if member.day == moment.date() else 0
-    return here < (ladder.daily_matches or 0) and (maximum is None or row.matches_of_day < maximum)
+    here = member.matches_of_day - member.extra_of_day if member.day == moment.date() else 0
+    may_play = here < (ladder.daily_matches or 0) or new_versions.plays_immediately(member)
+    return may_play and (maximum is None or row.matches_of_day < maximum)
 
 
 def _postponed_until(row: Any, ladder: Ladder, moment: datetime) -> datetime | None:
@@ -277,9 +298,11 @@ def _create(session: Session, plan: LadderPlan, moment: datetime, master_key: by
     ]
     match_ids = create_matches(session, wanted, master_key=master_key) if wanted else []
     for table, match_id in zip(plan.tables, match_ids, strict=True):
-        for bot_id in table.candidates:
-            member = session.get_one(LadderMember, (bot_id, ladder.id))
-            record_match(member, session.get_one(LadderPlayer, bot_id), ladder, table, match_id, moment)
+        seated = [
+            (session.get_one(LadderMember, (bot_id, ladder.id)), session.get_one(LadderPlayer, bot_id))
+            for bot_id in table.candidates
+        ]
+        record_match(seated, ladder, table, match_id, moment)
     session.flush()
     return len(match_ids)
 

@@ -24,7 +24,7 @@ from referee.db.paging import Cursor, Page, check_limit
 from referee.db.prepared import Prepared
 from referee.errors import BadOption
 from referee.ladders import ratings
-from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingMove
+from referee.ladders.rating_replay import RULES_1, RatedSeats, RatingMove
 from referee.ladders.tables import LedgerEntry, OwnerExchange, RatingChange
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO, SCALE, expectation, pair_gain
@@ -91,7 +91,7 @@ def add(session: Session, ladder_id: str, month: date, results: Iterable[Sums]) 
 def subtract(session: Session, ladder_id: str, entry: int) -> None:
     """Subtract the result of ledger entry ``entry``, which has just been voided and was added before."""
     query = select(LedgerEntry.created_at, *_FACTS).join(Result, Result.match_id == LedgerEntry.match_id)
-    found = session.execute(query.where(LedgerEntry.seq == entry, LedgerEntry.rating_rules == RULES_2)).one_or_none()
+    found = session.execute(query.where(LedgerEntry.seq == entry, LedgerEntry.rating_rules != RULES_1)).one_or_none()
     if found is None:
         return
     created_at, *facts = found

@@ -27,7 +27,7 @@ Band = tuple[int, int]  # width and number
 class LadderRank:
     """Hold the rank of a bot: ``rank`` out of ``total``. Equal ratings share a rank.
 
-    ``error`` is half the width of the 95 % interval of the rating in points, None until it has been computed.
+    ``strength`` and ``strength_error`` are those of ``rating_errors.StrengthEstimate``.
     """
 
     rank: int
@@ -35,7 +35,8 @@ class LadderRank:
     value: int
     games: int
     as_of_seq: int
-    error: float | None
+    strength: float | None
+    strength_error: float | None
 
 
 def find_rank(session: Session, ladder_id: str, bot_id: str) -> LadderRank | None:
@@ -43,7 +44,7 @@ def find_rank(session: Session, ladder_id: str, bot_id: str) -> LadderRank | Non
     found = session.connection().execute(_OWN, {"ladder": ladder_id, "bot": bot_id}).one_or_none()
     if found is None:
         return None
-    value, games, as_of_seq, error = found
+    value, games, as_of_seq, strength, strength_error = found
     where = {"ladder": ladder_id, "value": value, "narrow": value // NARROW_BAND, "wide": value // WIDE_BAND}
     above, total = 0, 0
     for width, band, bots in session.connection().execute(_BANDS, {**where, "next": (value // WIDE_BAND + 1) * 64}):
@@ -51,7 +52,7 @@ def find_rank(session: Session, ladder_id: str, bot_id: str) -> LadderRank | Non
         above += bots if band > value // width else 0
     end = (value // NARROW_BAND + 1) * NARROW_BAND
     above += session.connection().execute(_WITHIN, {**where, "end": end}).scalar_one()
-    return LadderRank(above + 1, total, value, games, as_of_seq, error)
+    return LadderRank(above + 1, total, value, games, as_of_seq, strength, strength_error)
 
 
 def count_bands(ratings: Iterable[RatingState]) -> Counter[Band]:
@@ -87,7 +88,10 @@ def replace_counts(session: Session, ladder_id: str, ratings: Iterable[RatingSta
 # These statements are built once, because they run for every result and every page.
 _RATINGS, _COUNTS, _ERRORS = (model.__table__ for model in (Rating, RatingCount, RatingError))
 _OWN = (
-    select(_RATINGS.c.value, _RATINGS.c.games, _RATINGS.c.as_of_seq, _ERRORS.c.error)
+    select(
+        *(_RATINGS.c.value, _RATINGS.c.games, _RATINGS.c.as_of_seq),
+        *(_ERRORS.c.strength, _ERRORS.c.strength_error),
+    )
     .outerjoin(_ERRORS, (_ERRORS.c.ladder_id == _RATINGS.c.ladder_id) & (_ERRORS.c.bot_id == _RATINGS.c.bot_id))
     .where(_RATINGS.c.ladder_id == bindparam("ladder"), _RATINGS.c.bot_id == bindparam("bot"), _RATINGS.c.games > 0)
 )

@@ -1,12 +1,14 @@
-"""Compute and store how certain each rating of a ladder is, from the results of the present versions of its bots.
+"""Estimate and store the strength of each bot on a ladder, with its error, from the results of its present version.
 
-Up to ``EXACT`` players, one fit of all newest results gives all errors. On larger ladders, only bots whose rating
-changed get a new error, a limited number at a time: each from a fit of its own results, in which all opponents have
+The error is that of the estimate. It says nothing about the rating, which is an Elo number with an error of its own.
+
+Up to ``EXACT`` players, one fit of all newest results gives all estimates. On larger ladders, only bots whose rating
+changed get a new estimate, a limited number at a time: each from a fit of its own results, in which all opponents have
 their ratings as constant strengths. So the cost of a step is limited on ladders of any size.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from sqlalchemy import Select, and_, func, or_, select, update
@@ -20,19 +22,40 @@ from referee.ladders.strengths import FIT_COLUMNS, LadderResults, ResultColumns,
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO, START
-from referee.ratings.strengths import EXACT, NORMAL_95, POINTS, RankedResult, anchor_level, fit
+from referee.ratings.strengths import EXACT, MEAN, NORMAL_95, POINTS, RankedResult, Strength, anchor_level, fit
 
 MAX_RESULTS: Final = 10_000  # newest results in a joint fit
 MAX_BOTS: Final = 100  # computed one by one in a step
 MAX_OWN_RESULTS: Final = 300  # newest results of a bot whose error is computed by itself
 IDS_PER_QUERY: Final = 500
 VERSION_MARK: Final = " "  # between the id of a bot and one of its earlier versions; ids contain no space
-UNKNOWN: Final = NORMAL_95 * POINTS * 2  # the error that follows from the prior alone, in points
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthEstimate:
+    """Hold the fitted strength of a bot and half the width of its 95 % interval in points, None while not computed."""
+
+    strength: float | None = None
+    strength_error: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Return both ends of the interval."""
+        if self.strength is None or self.strength_error is None:
+            return None
+        return self.strength - self.strength_error, self.strength + self.strength_error
+
+    @classmethod
+    def from_fit(cls, row: Strength) -> "StrengthEstimate":
+        return cls(row.points, row.high - row.points)
+
+
+UNKNOWN: Final = StrengthEstimate(MEAN, NORMAL_95 * POINTS * 2)  # what follows from the prior alone
 
 
 @dataclass(frozen=True, slots=True)
 class RefreshedErrors:
-    """Report a step: how many errors were computed, jointly or one by one, and whether bots are left."""
+    """Report a step: how many estimates were computed, jointly or one by one, and whether bots are left."""
 
     joint: int
     single: int
@@ -45,34 +68,36 @@ def last_entry(session: Session) -> int:
 
 
 def list_outdated(session: Session) -> list[str]:
-    """Return the ids of ladders with ledger entries that their errors do not include."""
+    """Return the ids of ladders with ledger entries that their estimates do not include."""
     newer = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == Ladder.id, LedgerEntry.seq > Ladder.errors_seq)
     return list(session.scalars(select(Ladder.id).where(newer.exists()).order_by(Ladder.errors_seq, Ladder.id)))
 
 
-def load_errors(session: Session, ladder_id: str, bot_ids: Collection[str]) -> dict[str, float]:
-    """Return the errors of these bots in points, keyed by bot id. Omit bots whose error has not been computed yet."""
-    query = select(RatingError.bot_id, RatingError.error)
+def load_estimates(session: Session, ladder_id: str, bot_ids: Collection[str]) -> dict[str, StrengthEstimate]:
+    """Return the estimates of these bots, keyed by bot id."""
+    query = select(RatingError.bot_id, RatingError.strength, RatingError.strength_error)
     query = query.where(RatingError.ladder_id == ladder_id, RatingError.bot_id.in_(bot_ids))
-    return dict(session.execute(query).all()) if bot_ids else {}
+    rows = session.execute(query) if bot_ids else ()
+    known = {bot_id: StrengthEstimate(strength, error) for bot_id, strength, error in rows}
+    return dict.fromkeys(bot_ids, StrengthEstimate()) | known
 
 
 def refresh_errors(database: Database, ladder_id: str) -> RefreshedErrors:
-    """Take a step towards current errors of a ladder: read, compute outside any transaction, and store."""
+    """Take a step towards current estimates of a ladder: read, compute outside any transaction, and store."""
     with database.read() as session:
         seq = ratings.last_seq(session, ladder_id)
         is_small = leaderboard.count_bots(session, ladder_id) <= EXACT
         newest = load_results(session, ladder_id, MAX_RESULTS) if is_small else None
-    joint = {} if newest is None else _joint_errors(newest)
+    joint = {} if newest is None else _estimate_jointly(newest)
     with database.read() as session:
-        # With a joint fit, bots are left over that have no result among the newest and no error from before.
+        # With a joint fit, bots are left over that have no result among the newest and no estimate from before.
         waiting = _list_waiting(session, ladder_id, skip=joint, changed=not joint)
         chosen = [_OwnResults.load(session, ladder_id, bot_id) for bot_id in waiting[:MAX_BOTS]]
-    single = {own.bot_id: own.error() for own in chosen}
+    single = {own.bot_id: own.estimate() for own in chosen}
     is_complete = len(waiting) <= MAX_BOTS
     rows = [
-        {"ladder_id": ladder_id, "bot_id": bot_id, "error": error, "as_of_seq": seq}
-        for bot_id, error in sorted((joint | single).items())
+        {"ladder_id": ladder_id, "bot_id": bot_id, "as_of_seq": seq, **asdict(estimate)}
+        for bot_id, estimate in sorted((joint | single).items())
     ]
     with database.write(durable=False) as session:
         stored = select(Ladder.errors_seq).where(Ladder.id == ladder_id).with_for_update()
@@ -106,12 +131,12 @@ def split_versions(
     return split
 
 
-def _joint_errors(newest: LadderResults) -> dict[str, float]:
-    """Return the errors of all bots in these results, keyed by bot id, or none if there are too many players."""
+def _estimate_jointly(newest: LadderResults) -> dict[str, StrengthEstimate]:
+    """Return the estimates of all bots in these results, keyed by bot id, or none if there are too many players."""
     results = split_versions(newest.results, newest.versions)
     if len({player for result in results for player in result.rated_bots()}) > EXACT:
         return {}
-    return {row.id: row.high - row.points for row in fit(results).rows if VERSION_MARK not in row.id}
+    return {row.id: StrengthEstimate.from_fit(row) for row in fit(results).rows if VERSION_MARK not in row.id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +161,10 @@ class _OwnResults:
         points = _load_points(session, ladder_id, sorted(others))
         return cls(bot_id, [_with_known_opponents(result, points) for result in own])
 
-    def error(self) -> float:
-        """Return half the width of the 95 % interval in points."""
+    def estimate(self) -> StrengthEstimate:
+        """Return the strength of the bot, or what the prior says if there are no results."""
         rows = fit(self.results).rows
-        return rows[0].high - rows[0].points if rows else UNKNOWN
+        return StrengthEstimate.from_fit(rows[0]) if rows else UNKNOWN
 
 
 def _with_known_opponents(result: RankedResult, points: Mapping[str, float]) -> RankedResult:
@@ -163,7 +188,7 @@ def _load_points(session: Session, ladder_id: str, bot_ids: Sequence[str]) -> di
 
 
 def _list_waiting(session: Session, ladder_id: str, *, skip: Collection[str], changed: bool) -> list[str]:
-    """Return up to ``MAX_BOTS`` + 1 bots without an error, or also those whose rating ``changed`` since."""
+    """Return up to ``MAX_BOTS`` + 1 bots without an estimate, or also those whose rating ``changed`` since."""
     missing, older = RatingError.bot_id.is_(None), RatingError.as_of_seq < Rating.as_of_seq
     outdated = or_(missing, older) if changed else missing
     same = and_(RatingError.ladder_id == Rating.ladder_id, RatingError.bot_id == Rating.bot_id)

@@ -2,7 +2,7 @@
 
 Each result follows the rating rules of its ledger entry: ``RULES_1`` rates placements alone (``referee.ratings.elo``),
 ``RULES_2`` also knows anchors, stakes that a new version widens, daily caps and inherited ratings
-(``referee.ratings.exchange``).
+(``referee.ratings.exchange``). ``RULES_3`` is the same, but a new version has the stake of any other.
 """
 
 from collections import defaultdict
@@ -24,7 +24,8 @@ from referee.ratings.exchange import (
 )
 
 RULES_1: Final = 1  # of entries that were made before rules 2 existed
-RULES_2: Final = 2
+RULES_2: Final = 2  # of entries that were made before new versions played immediately
+RULES_3: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +46,16 @@ class RatedSeats:
     @property
     def newest_rules(self) -> int:
         """Return the newest rating rules for which the facts suffice."""
-        return RULES_1 if self.owners is None else RULES_2
+        return RULES_1 if self.owners is None else RULES_3
 
 
 class RatingState(NamedTuple):
     """Hold a rating in micro-points after ``games`` matches that count, and what later changes depend on.
 
     ``balance`` is what an anchor gained, which does not change its rating; an anchor counts no games. ``widened_at`` is
-    the number of matches before the last new version that widened the stake, 0 if none did. ``version`` and
-    ``last_day`` are those of the last match that counted under rules 2; the day is a ``date.toordinal``, 0 for none.
+    the number of matches before the last new version that widened the stake under rules 2, 0 if none did. ``version``
+    and ``last_day`` are those of the last match that counted under rules 2 or 3; the day is a ``date.toordinal``, 0 for
+    none.
     """
 
     value: int = START
@@ -81,8 +83,8 @@ def utc_day(moment: datetime) -> int:
 class RatingReplay:
     """Apply results to the ratings of a ladder. Missing bots have the starting rating.
 
-    ``exchanged`` has the sums that rules 2 cap, of the last result's ``day`` only. ``bots_of`` has the bots of each
-    owner, keyed by owner id; it may contain bots that have no rating.
+    ``exchanged`` has the sums that rules 2 and 3 cap, of the last result's ``day`` only. ``bots_of`` has the bots of
+    each owner, keyed by owner id; it may contain bots that have no rating.
     """
 
     ratings: dict[str, RatingState] = field(default_factory=dict)
@@ -102,7 +104,7 @@ class RatingReplay:
 
     def apply_result(self, seats: RatedSeats, rules: int) -> list[RatingMove]:
         """Apply a result to the ratings of the seats that count, ignoring the others; return the changes."""
-        moves = self._rate_pairs(seats) if rules == RULES_1 else self._rate_exchange(seats)
+        moves = self._rate_pairs(seats) if rules == RULES_1 else self._rate_exchange(seats, rules)
         self.apply_moves(moves)
         return moves
 
@@ -135,14 +137,14 @@ class RatingReplay:
             for seat, known, change in zip(seats, known, changes, strict=True)
         ]
 
-    def _rate_exchange(self, result: RatedSeats) -> list[RatingMove]:
-        """Return the changes under rules 2, one for each bot, and update the day's sums.
+    def _rate_exchange(self, result: RatedSeats, rules: int) -> list[RatingMove]:
+        """Return the changes under rules 2 or 3, one for each bot, and update the day's sums.
 
         An anchor may have several seats, each of which exchanges by itself; its balance gets their sum.
         """
         anchors: Sequence[Any] = result.anchors or ()
         counted = [seat for seat, rated in enumerate(result.rated) if rated or anchors[seat] is not None]
-        before = [self._state_before(result, seat) for seat in counted]
+        before = [self._state_before(result, seat, rules) for seat in counted]
         gains = exchange(
             [
                 _anchor_seat(result, seat) if anchors[seat] is not None else _rated_seat(result, seat, known)
@@ -158,7 +160,7 @@ class RatingReplay:
             moves[bot_id] = RatingMove(bot_id, known.value, after)
         return list(moves.values())
 
-    def _state_before(self, result: RatedSeats, seat: int) -> RatingState:
+    def _state_before(self, result: RatedSeats, seat: int, rules: int) -> RatingState:
         """Return the state of a bot with the stake and the version with which it enters the match."""
         assert result.owners is not None
         assert result.versions is not None
@@ -173,7 +175,8 @@ class RatingReplay:
         self.bots_of[owner].add(bot_id)
         if not version:
             return state
-        if state.version not in (None, version) and widens(state.games, state.widened_at):
+        is_new = state.version not in (None, version)
+        if rules == RULES_2 and is_new and widens(state.games, state.widened_at):
             state = state._replace(widened_at=state.games)
         return state._replace(version=version)
 

@@ -32,8 +32,8 @@ from referee.ladders.ladder_audit import (
     walk_entries,
 )
 from referee.ladders.ladder_replay import LadderReplay
-from referee.ladders.rating_replay import RULES_1, RULES_2, RatingMove, RatingState
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
+from referee.ladders.rating_replay import RULES_1, RULES_3, RatingMove, RatingState
+from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart, Rating, RatingChange
 from referee.matches.states import PLAYED, MatchState
 from referee.matches.tables import MatchLog, Result, StoredMatch
 
@@ -109,6 +109,8 @@ def repair_ladder(
     daily_exchanges.replace_sums(session, ladder_id, replay.rating_replay.day, replay.rating_replay.exchanged)
     _recount_exchanges(session, repaired)
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
+    session.execute(delete(LedgerPart))  # of all ladders: the corrected results may be on others
+    session.execute(update(Ladder).values(rows_changed=Ladder.rows_changed + 1))
     session.expire_all()
     return repaired
 
@@ -158,7 +160,7 @@ def _repair_entries(session: Session, repaired: RepairReport) -> None:
 def _append_entries(session: Session, repaired: RepairReport, created_by: str | None) -> None:
     ladder_id = repaired.ladder_id
     for match_id, seq, owners in session.execute(missing_entries(ladder_id).add_columns(Result.owners)).all():
-        reason, rules = f"found missing for result {seq}", RULES_1 if owners is None else RULES_2
+        reason, rules = f"found missing for result {seq}", RULES_1 if owners is None else RULES_3
         ledger.append_entry(session, ladder_id, EntryKind.RESULT, match_id, reason, created_by, rules=rules)
         repaired.repairs.append(f"ledger entry for result {seq} of {match_id} added")
     for match_id in session.scalars(missing_voids(ladder_id)).all():

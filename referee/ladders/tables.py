@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.ladders.kinds import EntryKind, LadderPlay
+from referee.ratings.elo import PROVISIONAL_GAMES
 
 MAX_LADDER_NAME: Final = 400
 _JOINED: Final = text("due_at IS NOT NULL")
@@ -36,6 +37,7 @@ class Ladder(Base):
     exchanges_after: Mapped[int] = mapped_column(BigInteger, default=0)  # ledger entries that ``OwnerExchange`` omits
     errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
     results: Mapped[int] = mapped_column(BigInteger, default=0)  # number of matches that count on it
+    rows_changed: Mapped[int] = mapped_column(BigInteger, default=0)  # voids and repairs, which change ledger rows
 
 
 class LadderPlayer(Base):
@@ -68,6 +70,10 @@ class LadderMember(Base):
     matches: Mapped[int]  # matches made by the service
     day: Mapped[date | None]  # the day, in UTC, to which ``matches_of_day`` refers
     matches_of_day: Mapped[int]
+    extra_of_day: Mapped[int] = mapped_column(default=0)  # those of them that do not count towards the pace
+    immediate_until: Mapped[int] = mapped_column(
+        default=PROVISIONAL_GAMES
+    )  # number of matches until it plays at the pace
     matches_since_house: Mapped[int]  # since the last one with a house player
     seat_counts: Mapped[list[Any]]  # matches by seat
     recent_opponents: Mapped[list[Any]]  # bot ids, latest last
@@ -98,6 +104,18 @@ class LedgerEntry(Base):
     created_at: Mapped[datetime]
 
 
+class LedgerPart(Base):
+    """Store the CSV rows of the entries with ``after_seq`` < number <= ``last_seq``; see ``ledger_csv``."""
+
+    __tablename__ = "ledger_parts"
+
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    after_seq: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    last_seq: Mapped[int] = mapped_column(BigInteger)
+    program_version: Mapped[str] = mapped_column(String(128), primary_key=True)  # that wrote the rows
+    gzip_csv: Mapped[bytes]
+
+
 class Rating(Base):
     """Represent the rating of a bot on a ladder, in micro-points. ``rating_replay.RatingState`` explains its state."""
 
@@ -118,16 +136,17 @@ Index(None, Rating.ladder_id, Rating.value.desc(), Rating.bot_id)
 
 
 class RatingError(Base):
-    """Represent how certain the rating of a bot is: half the width of its 95 % interval, in points.
+    """Represent the fitted strength of a bot and half the width of its 95 % interval, in points.
 
-    It includes the results up to ledger entry ``as_of_seq``. ``rating_errors`` computes these rows again at any time.
+    They include the results up to ledger entry ``as_of_seq``. ``rating_errors`` computes these rows again at any time.
     """
 
     __tablename__ = "rating_errors"
 
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
-    error: Mapped[float] = mapped_column(Double)
+    strength: Mapped[float] = mapped_column(Double)
+    strength_error: Mapped[float] = mapped_column(Double)
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -169,7 +188,7 @@ class LadderMonth(Base):
 
 
 class MonthRow(Base):
-    """Represent a bot in the final standings of a month, with the names of that time. ``error`` is in points."""
+    """Represent a bot in the final standings of a month, with the names of that time. Strengths are in points."""
 
     __tablename__ = "ladder_month_rows"
     __table_args__ = (ForeignKeyConstraint(["ladder_id", "month"], ["ladder_months.ladder_id", "ladder_months.month"]),)
@@ -182,7 +201,8 @@ class MonthRow(Base):
     owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
     owner_name: Mapped[str] = mapped_column(Name)
     value: Mapped[int] = mapped_column(BigInteger)
-    error: Mapped[float | None] = mapped_column(Double)
+    strength: Mapped[float | None] = mapped_column(Double)  # fitted when the month was closed
+    strength_error: Mapped[float | None] = mapped_column(Double)
     games: Mapped[int]  # matches that counted until then
     matches: Mapped[int]  # those of the month
 

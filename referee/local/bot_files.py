@@ -1,6 +1,7 @@
 """Start bots that are given as files, wait until they listen on their ports, and stop them after play."""
 
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -8,11 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -39,6 +42,7 @@ HINTS: Final = {
     errno.ENOENT: ". Check whether its first line names a missing program or ends with a carriage return.",
     errno.ENOEXEC: ". Check whether its first line names an interpreter, like #!/bin/sh.",
 }
+PORT_TAKEN: Final = "Port {} is taken by another program. Stop it, or pass another port."
 PRINTED_URL: Final = re.compile(rb"http://(?:127\.0\.0\.1|localhost):(\d{1,5})\b")
 RUNNERS: Final = {  # command that runs the file and name of the language, by file extension
     ".py": ((sys.executable,), "Python"),
@@ -77,10 +81,13 @@ class BotProcess:
         return self.output.traceback(TAIL_LINES)
 
     def listens(self) -> bool:
-        """Return whether the bot's port, or one that it printed, accepts connections. Set ``port`` to that port."""
+        """Return whether the bot's port, or one that it printed, accepts connections. Set ``port`` to that port.
+
+        A printed port that another command has reserved is that of another bot.
+        """
         printed = [int(port) for port in PRINTED_URL.findall(self.output.head)]
         for port in (self.port, *printed):
-            if 0 < port < 65536 and is_open(port):
+            if 0 < port < 65536 and is_open(port) and (port == self.port or not _is_reserved(port)):
                 self.port = port
                 return True
         return False
@@ -149,19 +156,71 @@ def host_bot(
     *,
     host: str = LOOPBACK,
 ) -> Iterator[BotProcess]:
-    """Start a bot on ``port``, 0 for a free one, and stop it after the block.
+    """Start a bot on ``port``, which ``reserve_port`` gave, and stop it after the block.
 
     It gets ``secret`` in ``$REFEREE_BOT_SECRET``, if there is one, and ``host`` in ``$HOST``. ``copy_to`` is a file
     descriptor to which all its output is written. Raise ``BotNotStarted`` if the bot cannot be started.
     """
-    if port and is_open(port):
-        raise BotNotStarted(f"Port {port} is taken by another program. Stop it, or pass another port.")
+    if is_open(port):
+        raise BotNotStarted(PORT_TAKEN.format(port))
     with _stopped_after([]) as processes:
-        bot = _start(file, port or _free_ports(1)[0], secret, copy_to, host)
+        bot = _start(file, port, secret, copy_to, host)
         processes.append(bot)
         bot.output.follow()
         _wait_until_listening(bot, say)
         yield bot
+
+
+@contextmanager
+def reserve_port(*wanted: int) -> Iterator[int]:
+    """Reserve the first of these ports (0: any free one) against other commands of this machine while the block runs.
+
+    Skip ports that are in use. Raise ``BotNotStarted`` if none is left.
+    """
+    # Whether a port is open says nothing while a bot starts, so a lock says to whom it belongs.
+    for port in chain.from_iterable(iter(lambda: _free_ports(1)[0], 0) if port == 0 else [port] for port in wanted):
+        with _open_lock(port) as lock:
+            if _is_locked(lock) and not is_open(port):
+                yield port
+                return
+    raise BotNotStarted(PORT_TAKEN.format(wanted[0]))
+
+
+@contextmanager
+def _open_lock(port: int) -> Iterator[int | None]:
+    """Open the file whose lock reserves a port. Yield None if that is not possible: others may have made the file.
+
+    It need only be readable, so accounts of a machine can share it.
+    """
+    path = Path(tempfile.gettempdir(), f"referee-port-{port}.lock")
+    try:
+        with suppress(FileExistsError):
+            path.touch(exist_ok=False)
+            path.chmod(0o644)
+        lock = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        yield None
+        return
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _is_reserved(port: int) -> bool:
+    with _open_lock(port) as lock:
+        return not _is_locked(lock)
+
+
+def _is_locked(lock: int | None) -> bool:
+    """Lock an open file for this process, and return whether that was possible. Without a file, nobody else has it."""
+    if lock is None:
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager

@@ -213,6 +213,8 @@ async def play_to_end(
         await drive(match, table.ask, table.record)
     finally:
         table.close()
+    for seat in match.retired:
+        table.problems[seat].retired = 1
     end = reveal_line(len(match.lines), match.lines[-1], revealed)
     return LocalResult(match.header, match.log.rows[-1], [*match.lines, end], table.problems)
 

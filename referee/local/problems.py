@@ -1,12 +1,14 @@
 """Count the problems of a player in local matches. ``referee.cli.problem_report`` formats these counts."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
 from referee.botclient.reply import Reply
 from referee.conformance.context import describe_reply
 from referee.match.canonical import Json
+from referee.match.match import is_answer
 
 Incident = tuple[str, str]  # the phase, and the reply or error
 
@@ -17,12 +19,21 @@ class Problems:
 
     decisions: int = 0
     unsent: int = 0  # decisions for which no connection was made
+    retired: int = 0  # matches in which the seat was retired
     faults: Counter[str] = field(default_factory=Counter)
     first_of_fault: dict[str, Incident] = field(default_factory=dict)  # by code of the fault
     ms: list[int] = field(default_factory=list)  # response time of each decision
     errors: int = 0  # decisions in which the bot reported an error
     first_error: Incident = ("", "")
     last_error: Incident = ("", "")
+
+    @classmethod
+    def of_log(cls, rows: Iterable[Json], seat: int) -> Self:
+        """Return the problems of a seat that the log of its match names: neither replies, nor times, nor errors."""
+        decisions = [row for row in rows if row["type"] == "decision" and row["seat"] == seat]
+        faults = Counter(row["fault"] for row in decisions if "fault" in row)
+        retired = any(row.get("retired") for row in decisions)
+        return cls(decisions=sum(map(is_answer, decisions)), retired=retired, faults=faults)
 
     @property
     def is_unreached(self) -> bool:
@@ -44,6 +55,7 @@ class Problems:
         """Add the problems of a later match."""
         self.decisions += later.decisions
         self.unsent += later.unsent
+        self.retired += later.retired
         self.ms += later.ms
         self.faults += later.faults
         self.first_of_fault = later.first_of_fault | self.first_of_fault
@@ -57,6 +69,7 @@ class Problems:
         return {
             "decisions": self.decisions,
             "unreached": self.is_unreached,
+            "retired": self.retired,
             "faults": dict(self.faults),
             "errors": self.errors,
             "first_error": self.first_error[1],

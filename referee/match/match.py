@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import NamedTuple, Self
 
-from referee import __version__
+import referee
 from referee.errors import BadLog, IllegalAction, IllegalOutcome
 from referee.games import game
 from referee.games.state import Event, Seat
@@ -112,7 +112,7 @@ def new_header(
         "match": match_id,
         "game": game_name,
         "rules_version": rules.rules_version,
-        "engine_version": __version__,
+        "engine_version": referee.__version__,
         "options": rules.complete_options(len(players), options),
         "seats": len(players),
         "players": list(players),

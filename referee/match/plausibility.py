@@ -24,7 +24,9 @@ def check_header(header: Json) -> None:
     for name in ("match", "engine_version"):
         _require(isinstance(header[name], str) and header[name] != "", f"{name} must be a text")
     _require(isinstance(header["rated"], bool), "rated must be true or false")
-    _require(_is_count(header["seats"]), "seats must be a whole number")
+    for name in ("log_format", "rules_version", "seats"):
+        _require(_is_count(header[name]), f"{name} must be a whole number")
+    _require(isinstance(header["options"], dict), "options must be an object")
     time = header["time"]
     _require(
         isinstance(time, dict) and time.keys() == TIME_MEMBERS, f"time must have just {_list_members(TIME_MEMBERS)}"
@@ -40,12 +42,12 @@ def check_answer(match: Match, number: int, row: Json) -> None:
     A referee stops waiting at the deadline: no answer took longer, and exactly this time is recorded for an answer that
     came too late (``match.time``).
     """
-    ms, fault = row.get("ms", ...), row.get("fault", "")
-    if not _is_count(ms):
-        raise BadLog(number, f"ms must be a whole number of milliseconds, got {ms!r}")
-    if row.get("seat") not in match.state.pending():
+    ms, seat, fault = row.get("ms", ...), row.get("seat"), row.get("fault", "")
+    _require(_is_count(ms), f"ms must be a whole number of milliseconds, got {ms!r}", number)
+    _require(_is_count(seat), f"seat must be a whole number, got {seat!r}", number)
+    if seat not in match.state.pending():
         return  # which replaying reports
-    deadline_ms = match.banks.deadline_ms(row["seat"])
+    deadline_ms = match.banks.deadline_ms(seat)
     _require(ms <= deadline_ms, f"the answer took {ms} ms, but the seat had {deadline_ms} ms", number)
     late = fault != "deadline" or ms == deadline_ms
     _require(late, f"the answer after {ms} ms was not late, since the seat had {deadline_ms} ms", number)
@@ -54,16 +56,28 @@ def check_answer(match: Match, number: int, row: Json) -> None:
 
 def _check_players(header: Json) -> None:
     players = header["players"]
-    are_players = isinstance(players, list) and all(isinstance(player, dict) for player in players)
-    _require(are_players and len(players) == header["seats"], f"expected a player for each of {header['seats']} seats")
+    _require(
+        isinstance(players, list) and len(players) == header["seats"],
+        f"expected a player for each of {header['seats']} seats",
+    )
     for seat, player in enumerate(players, start=1):
-        fork = player.get("fork")
-        members = PLAYER_MEMBERS if fork is None else PLAYER_MEMBERS | {"fork"}
-        _require(player.keys() == members, f"the player of seat {seat} must have just {_list_members(PLAYER_MEMBERS)}")
-        named = isinstance(player["bot"], str) and isinstance(player["name"], str)
-        _require(named and isinstance(player["version"], str | None), f"the player of seat {seat} has no name")
-        is_fork = fork is None or (isinstance(fork, dict) and fork.keys() == FORK_MEMBERS)
-        _require(is_fork, f"the fork of seat {seat} must have just {_list_members(FORK_MEMBERS)}")
+        _check_player(player, f"the player of seat {seat}")
+
+
+def _check_player(player: Any, who: str) -> None:
+    members = PLAYER_MEMBERS | {"fork"} if isinstance(player, dict) and "fork" in player else PLAYER_MEMBERS
+    is_player = isinstance(player, dict) and player.keys() == members
+    _require(is_player, f"{who} must have just {_list_members(PLAYER_MEMBERS)}")
+    named = isinstance(player["bot"], str) and isinstance(player["name"], str)
+    _require(named and isinstance(player["version"], str | None), f"{who} has no name")
+    if "fork" in player:
+        fork = player["fork"]
+        is_fork = isinstance(fork, dict) and fork.keys() == FORK_MEMBERS
+        _require(is_fork, f"the fork of {who} must have just {_list_members(FORK_MEMBERS)}")
+        _require(
+            isinstance(fork["match"], str) and _is_count(fork["n"]), f"the fork of {who} names no decision of a match"
+        )
+        _check_player(fork["before"], f"the player before {who}")
 
 
 def _check_group(header: Json) -> None:

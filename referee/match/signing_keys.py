@@ -129,7 +129,7 @@ def parse_keys(text: str) -> list[PublicKey]:
         try:
             lines = [str(item["public_key"]) for item in json.loads(text)["items"]]
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise BadKey("the JSON has no items with a public_key, as GET /api/v1/keys returns them") from None
+            raise BadKey("the JSON has no items with a public_key, like the keys of a service (/api/v1/keys)") from None
     else:
         lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not lines:

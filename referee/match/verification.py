@@ -17,12 +17,16 @@ from referee.match.reveal import BadReveal, DealOrigin, parse_reveal
 from referee.match.signature import BadSignature, LogSignature, check_belongs, parse_signature, split_signature
 
 # What a valid log states but does not prove, with the members of its rows. The signature of a service attests it.
+# docs/watching.md lists the same.
 NOT_ATTESTED: Final = {
     "match": "the id of the match",
-    "players": "who played: names, ids and versions of bots",
+    "players": "who played: names, ids and versions of bots, and what they replaced in a fork",
     "entries": "which bots were asked for nonces",
+    "accepted": "which of them confirmed the nonces",
+    "commitment": "that the commitment was published before the match",
     "rated": "whether the match was rated",
     "engine_version": "the version of the engine",
+    "time": "the time limits, beyond the recorded thinking times",
     "ms": "thinking times within the limits",
     "fault": "faults other than late answers, and whether a default action was chosen or played for a bot",
     "note": "notes",
@@ -129,7 +133,7 @@ def _parse_canonical_row(number: int, line: bytes) -> Json:
         raise BadLog(number, f"not a row that a log can contain: {error}") from None
     if spelled != line:
         raise BadLog(number, "not in canonical spelling (sorted keys, no blanks)")
-    if not isinstance(row.get("type"), str) or row.get("row") != number:
+    if not isinstance(row.get("type"), str) or type(row.get("row")) is not int or row["row"] != number:
         raise BadLog(number, f"expected a row numbered {number} with a type")
     return row
 
@@ -143,7 +147,7 @@ def _check_links(lines: Sequence[bytes], rows: Sequence[Json]) -> None:
 
 
 def _parse_header(row: Json) -> Json:
-    if row["type"] != "header" or row.get("log_format") not in LOG_FORMATS or row["log_format"] is True:
+    if row["type"] != "header" or row.get("log_format") not in LOG_FORMATS:
         raise BadLog(0, f"expected a header of log format {' or '.join(map(str, LOG_FORMATS))}")
     header = {name: value for name, value in row.items() if name not in LINK_MEMBERS}
     try:
@@ -152,6 +156,9 @@ def _parse_header(row: Json) -> Json:
         if header["rules_version"] != rules.rules_version:
             known = rules.rules_version
             raise BadLog(0, f"the log has rules version {header['rules_version']}; this engine knows version {known}")
+        complete = rules.complete_options(header["seats"], header["options"])
+        if dumps(header["options"]) != dumps(complete):
+            raise BadLog(0, f"options must be complete: {dumps(complete).decode()}")
         Match(header, RecordedChance([]))
     except (KeyError, TypeError) as error:
         raise BadLog(0, f"the header is incomplete: {error!r}") from None

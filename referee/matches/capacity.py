@@ -120,12 +120,16 @@ def load_capacity(session: Session, boot: str, seconds: float, slots: Pool | Non
     for bot_id, size, owner_id in _CHECKED.rows(session, lease):
         calls.setdefault(bot_id, Pool(size, call_shares(owner_id))).total += CALLS_PER_CHECK
     capacity = ClaimCapacity(calls, Counter(), slots and slots.copy())
-    for text, count in _PLAYING.rows(session, lease):
-        lane = parse_lane(text)
+    for lane, count in count_playing(session, boot, seconds):
         capacity.playing[lane.account] += count
         if capacity.slots is not None:
             capacity.slots.used[lane] = count
     return capacity
+
+
+def count_playing(session: Session, boot: str, seconds: float) -> list[tuple[Lane, int]]:
+    """Return the number of matches in progress of each lane, over all runners."""
+    return [(parse_lane(lane), count) for lane, count in _PLAYING.rows(session, {"boot": boot, "seconds": seconds})]
 
 
 def bots_being_checked(session: Session, boot: str, seconds: float) -> set[str]:

@@ -13,6 +13,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now, take_advisory_lock
 from referee.db.leases import Fence, Leases, revocation_values
 from referee.db.prepared import Prepared
+from referee.match.canonical import Json
 from referee.matches import match_queue, queued_seats
 from referee.matches.capacity import ClaimCapacity, ClaimUnit, load_capacity
 from referee.matches.match_queue import LOST_BEFORE_ISOLATED as LOST_BEFORE_ISOLATED
@@ -84,13 +85,22 @@ def renew_claims(session: Session, claims: Iterable[Claim]) -> set[str]:
     return LEASES.renew(session, claims)
 
 
-def release_claims(session: Session, claims: Iterable[Claim]) -> int:
+def release_claims(
+    session: Session, claims: Iterable[Claim], *, interrupted: Json | None = None, is_harmless: bool = False
+) -> int:
     """Release claims, so that the matches are due immediately. Return the number of released claims.
 
     Claims that are no longer valid are ignored. A released claim does not count as lost, nor as one without progress.
+    ``interrupted`` is stored for the next runner. With ``is_harmless``, matches that recorded rows in a process of
+    their own need none any more: they are not what ended their runners.
     """
     idle, released = _M.claims_without_progress, list(claims)
-    count = LEASES.release(session, released, claims_without_progress=case((idle > 0, idle - 1), else_=0))
+    values: dict[str, Any] = {"claims_without_progress": case((idle > 0, idle - 1), else_=0)}
+    if interrupted is not None:
+        values["interrupted"] = interrupted
+    if is_harmless:
+        values["lost_claims"] = case((idle == 0, 0), else_=_M.lost_claims)
+    count = LEASES.release(session, released, **values)
     queued_seats.refresh_queue(session, [claim.match_id for claim in released])
     return count
 

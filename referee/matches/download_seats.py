@@ -1,12 +1,14 @@
 """Load the seats of matches with results, as rows of a download."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from referee.csv_table import Cells, cell
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 
@@ -38,6 +40,14 @@ class DownloadSeat:
     anchor_micro: int | None
     placement: int
     returns: int
+
+
+SEAT_COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSeat)]
+
+
+def seat_cells(seat: DownloadSeat) -> Cells:
+    """Return the cells of ``SEAT_COLUMNS``."""
+    return [cell(getattr(seat, field.name)) for field in fields(DownloadSeat)]
 
 
 def seats_of(session: Session, played: Sequence[tuple[Result, StoredMatch]]) -> list[DownloadSeat]:

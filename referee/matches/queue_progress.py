@@ -3,6 +3,7 @@
 The cost does not depend on how many matches are due.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -13,10 +14,12 @@ from referee.db.engine import lease_now
 from referee.db.leases import is_lease_expired
 from referee.db.prepared import Prepared
 from referee.matches import claims, match_queue
-from referee.matches.shares import Pool
+from referee.matches.capacity import ClaimUnit, count_playing
+from referee.matches.shares import Lane, Pool, has_sure_slot
 from referee.matches.tables import Result, StoredMatch
 
 RESULTS_READ: Final = 50
+LOOKED_AT: Final = 8  # claimable matches
 
 _M = StoredMatch.__table__.c
 _R = Result.__table__.c
@@ -27,7 +30,8 @@ class QueueProgress(NamedTuple):
 
     ``claimable`` is the id of a match that a runner with free slots would claim, or None: matches whose bots are full,
     that exceed their share, or that are not due are not claimable. ``last_begun`` is the time at which the last match
-    began, as far as it is still played or among the last results.
+    began, as far as it is still played or among the last results. ``lanes`` are those of the first claimable matches,
+    ``in_use`` has the number of matches in progress of each lane.
     """
 
     boot: str
@@ -35,6 +39,12 @@ class QueueProgress(NamedTuple):
     claimable: str | None
     playing: int
     last_begun: datetime | None
+    lanes: Sequence[Lane] = ()
+    in_use: Sequence[tuple[Lane, int]] = ()
+
+    def has_slot(self, *, runners: int, size: int) -> bool:
+        """Return whether one of ``runners`` with ``size`` slots each surely has a slot for a claimable match."""
+        return any(has_sure_slot(lane, self.in_use, runners=runners, size=size) for lane in self.lanes)
 
 
 def load_progress(session: Session, slots: Pool) -> QueueProgress:
@@ -43,18 +53,23 @@ def load_progress(session: Session, slots: Pool) -> QueueProgress:
     ((playing, begun),) = _RUNNING.rows(session, {"boot": boot, "seconds": seconds})
     moments = [begun, *(row[0] for row in _ENDED.rows(session))]
     last_begun = max((moment for moment in moments if moment is not None), default=None)
-    return QueueProgress(boot, seconds, _find_claimable(session, slots), playing, last_begun)
+    units = _find_claimable(session, slots)
+    return QueueProgress(
+        boot,
+        seconds,
+        units[0].match_ids[0] if units else None,
+        playing,
+        last_begun,
+        [unit.lane for unit in units],
+        count_playing(session, boot, seconds) if units else (),
+    )
 
 
-def _find_claimable(session: Session, slots: Pool) -> str | None:
+def _find_claimable(session: Session, slots: Pool) -> list[ClaimUnit]:
     todo = claims.find_due_work(session)
     if todo.isolated:  # runners claim nothing else meanwhile
-        units = match_queue.find_isolated_matches(session, 1)
-    elif todo.matches_due:
-        units = match_queue.find_matches(session, 1, slots=slots).units
-    else:
-        units = []
-    return units[0].match_ids[0] if units else None
+        return match_queue.find_isolated_matches(session, 1)
+    return match_queue.find_matches(session, LOOKED_AT, slots=slots).units if todo.matches_due else []
 
 
 _PLAYED: Final[Any] = (

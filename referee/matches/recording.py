@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, delete, insert, update
+from sqlalchemy import bindparam, case, delete, insert, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time, lease_now
@@ -193,7 +193,12 @@ _ADVANCE: Final = Prepared(
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))
     .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
-    .values(claims_without_progress=0)
+    .values(
+        claims_without_progress=case(
+            (_MATCHES.c.rows < bindparam("rows"), 0),
+            else_=_MATCHES.c.claims_without_progress,
+        )
+    )
 )
 _ADD_ERROR: Final = upsert_columns(ReportedError.__table__, key=("match_id", "seat"), add=("errors",))
 _ADD_ROW: Final = Prepared(insert_columns(_ROWS))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from referee import __version__
+import referee
 from referee.bots import certificates, house_bots
 from referee.bots.states import SEATED, BotState
 from referee.bots.tables import Bot
@@ -174,7 +174,7 @@ class _Draft:
             "id": new_id("match"),
             "game": plan.game,
             "rules_version": rules_of(plan.game).rules_version,
-            "engine_version": __version__,
+            "engine_version": referee.__version__,
             "options": self.options[_options_key(plan)],
             "seats": len(plan.bots),
             "budget_ms": plan.limits.budget_ms,

@@ -5,7 +5,7 @@ together and which part of the places they may use. To limit something else, yie
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -69,6 +69,22 @@ def create_slots(size: int) -> "Pool":
     an account take, the first match of another begins immediately, unless there are more accounts than reserved slots.
     """
     return Pool(size, slot_shares, reserved=size // RESERVED_PART)
+
+
+def has_sure_slot(lane: Lane, playing: Iterable[tuple[Lane, int]], *, runners: int, size: int) -> bool:
+    """Return whether one of ``runners`` with ``size`` slots each has a slot for a match of this lane in any case.
+
+    Each runner applies its shares to its own matches only, and nobody knows which runner plays what. So assume that the
+    matches in progress leave as few runners as possible a slot: first by their friendlies, then by all they play.
+    """
+    playing = list(playing)
+    left = sum(count for _, count in playing)
+    full = 0
+    if lane.kind == MatchKind.FRIENDLY:
+        share = max(1, size // FRIENDLIES_PART)
+        full = sum(count for used, count in playing if used.kind == MatchKind.FRIENDLY) // share
+        left -= full * share
+    return full + left // (size - size // RESERVED_PART) < runners
 
 
 @dataclass(slots=True)

@@ -102,6 +102,8 @@ class StoredMatch(Leased, Base):
     lost_claims: Mapped[int]
     claims_without_progress: Mapped[int]
     rows: Mapped[int]  # number of log rows recorded so far
+    # The questions that were open when a runner handed the match over: {"n": decision point, "ms": {seat: time used}}.
+    interrupted: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     group_id: Mapped[str] = mapped_column(ForeignKey("deal_groups.id"), index=True)
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"))
     tournament_round: Mapped[int | None]

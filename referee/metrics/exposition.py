@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from redis import Redis, RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
-from referee import __version__
+import referee
 from referee.errors import RefereeError
 from referee.matches.states import MatchKind, MatchState
 from referee.metrics import catalog, shared
@@ -47,7 +47,7 @@ class ServiceCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         with self._lock:
             figures, reports = self._read_database(), self._read_redis()
-        yield _gauge("referee_build", "The version of the service.", {(__version__,): 1}, ["version"])
+        yield _gauge("referee_build", "The version of the service.", {(referee.__version__,): 1}, ["version"])
         up = {("database",): float(figures is not None), ("redis",): float(reports is not None)}
         yield _gauge("referee_up", "Whether the part could be read (1) or not (0).", up, ["part"])
         if figures is not None:
@@ -156,7 +156,7 @@ def _queue_metrics(queue: QueueFigures) -> Iterator[Metric]:
     help = "Workers that lacked file descriptors, threads or memory in the last minute, by cause."
     yield _gauge("referee_worker_shortages", help, {(): queue.shortages})
     yield _gauge("referee_queue_watched", "Whether a scheduler watches the queue.", {(): queue.stalled_s is not None})
-    help = "For how long matches have waited that a runner could claim."
+    help = "For how long due work has waited that a runner could claim."
     yield _gauge("referee_queue_stalled_seconds", help, {(): queue.stalled_s or 0})
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
 from referee.metrics.process_metrics import MetricSeries, ProcessMetrics
@@ -111,7 +111,8 @@ def read_states(redis: Any, *, now: float | None = None) -> dict[str, float]:
     for process, stored in redis.hgetall(_STATES_KEY).items():
         states = _parse_states(stored)
         if states is None or abs(now - states["at"]) > REPORT_EXPIRES_S:
-            redis.hdel(_STATES_KEY, process)
+            with suppress(ResponseError):  # Redis refuses writes; the counts can still be read
+                redis.hdel(_STATES_KEY, process)
             continue
         total["processes"] += 1
         for name, amount in states.items():

@@ -4,17 +4,20 @@
 """
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from referee.pairing.concessions import IMPOSSIBLE, SMALL_FIELD, PairCost, SetCost, fewest_concessions
 from referee.pairing.history import PairingHistory
 from referee.pairing.matching import MayMeet, augment_matching
-from referee.pairing.preferences import STRONG, preferences, seat_pair
-from referee.pairing.scoregroup import Bracket, Cost, Rules
+from referee.pairing.preferences import STRONG, Preferences, preferences, seat_pair
+from referee.pairing.scoregroup import Accepts, Bracket, Cost, Rules
 
 EXACT: Final = 400  # up to this number of entrants, feasibility is exact; above, repair is local
 WINDOW: Final = 200  # ranks on either side that a local repair considers
 STEPS: Final = 1_500  # candidates tried in a bracket for each bound on its cost
+CompletionChecks = Callable[[Sequence[int], Sequence[int]], Accepts]
 _DOWN, _UP = -1, 1  # values of floats in the history
 
 
@@ -27,18 +30,22 @@ def pair_round(
     number. In the last round, players with a score above ``topscore`` may have clashing absolute seat preferences.
     """
     due = preferences(history)
-    levels = _levels(history, due.clash, topscore, bye_candidates)
+    clash = _seat_clash(history, due, topscore)
+    levels = _levels(history, clash, bye_candidates)
     everyone = _rank_with_bye(history, bye_candidates)
     level, unpaired = _feasible_level(everyone, levels)
     rules = Rules(
         may_meet=levels[level],
-        pair_cost=_pair_cost(history, due.seat, due.strength),
+        pair_cost=_pair_cost(history, due, clash),
         float_cost=_float_cost(history),
         seat=due.seat,
         steps=STEPS,
         score=history.score.__getitem__,
     )
-    mate = _pair_brackets(history, rules, bye_candidates, unpaired)
+    if level and len(everyone) <= SMALL_FIELD:
+        mate = _pair_small_field(history, rules, bye_candidates)
+    else:
+        mate = _pair_brackets(history, rules, bye_candidates, _completion_checks(rules.may_meet, unpaired))
     for may_meet in [*levels[level:], _allow_byes(lambda player, other: True, len(history.ids), bye_candidates)]:
         if len(mate) < len(everyone):
             mate = _repair_pairing(everyone, may_meet, mate)
@@ -49,14 +56,22 @@ def pair_round(
     return seated, [mate[bye]] if bye_candidates else []
 
 
-def required_concessions(history: PairingHistory, bye_candidates: Collection[int]) -> tuple[int, int]:
-    """Return which constraints must be dropped if one of ``bye_candidates`` gets the bye, and how many need rematches.
+def required_concessions(history: PairingHistory, bye_candidates: Collection[int]) -> int:
+    """Return 0 if one of ``bye_candidates`` can get the bye without a rematch or a pair of siblings.
 
-    The first number is 0 if none must be dropped, 1 for absolute seat preferences, 2 for these and the separation of
-    siblings. The second counts the players who can then be paired only in a rematch.
+    Otherwise return a number that grows with the rematches that are needed and, up to ``SMALL_FIELD`` players, with the
+    pairs of siblings.
     """
-    levels = _levels(history, preferences(history).clash, None, bye_candidates)
-    return _feasible_level(_rank_with_bye(history, bye_candidates), levels)
+    due = preferences(history)
+    clash = _seat_clash(history, due, None)
+    everyone = _rank_with_bye(history, bye_candidates)
+    level, unpaired = _feasible_level(everyone, _levels(history, clash, bye_candidates))
+    if level <= 1:
+        return 0
+    if len(everyone) > SMALL_FIELD:
+        return 2 * unpaired + 1
+    concede = _concessions(_pair_cost(history, due, clash), len(history.ids), bye_candidates)
+    return fewest_concessions(concede)(frozenset(everyone)) // Cost.concessions(Cost.SIBLINGS)
 
 
 def _rank_with_bye(history: PairingHistory, bye_candidates: Collection[int]) -> list[int]:
@@ -71,9 +86,18 @@ def _rank_with_bye(history: PairingHistory, bye_candidates: Collection[int]) -> 
 # -- who may meet whom --
 
 
-def _levels(
-    history: PairingHistory, clash: MayMeet, topscore: int | None, bye_candidates: Collection[int]
-) -> list[MayMeet]:
+def _seat_clash(history: PairingHistory, due: Preferences, topscore: int | None) -> MayMeet:
+    """Return the condition that one of two players would not get a seat due absolutely, and may claim it."""
+
+    def clash(player: int, other: int) -> bool:
+        if not due.clash(player, other):
+            return False
+        return topscore is None or max(history.score[player], history.score[other]) <= topscore
+
+    return clash
+
+
+def _levels(history: PairingHistory, clash: MayMeet, bye_candidates: Collection[int]) -> list[MayMeet]:
     """Return the condition that a pair must meet at each level, from all constraints to "no rematch" alone."""
     met, siblings = history.met, [history.siblings_of(player) for player in range(len(history.ids))]
 
@@ -85,9 +109,7 @@ def _levels(
         return other not in met[player] and (family is None or other not in family)
 
     def may_take_seats(player: int, other: int) -> bool:
-        if not are_unrelated_strangers(player, other) or not clash(player, other):
-            return are_unrelated_strangers(player, other)
-        return topscore is not None and max(history.score[player], history.score[other]) > topscore
+        return are_unrelated_strangers(player, other) and not clash(player, other)
 
     constraints = (may_take_seats, are_unrelated_strangers, are_strangers)
     return [_allow_byes(may_meet, len(history.ids), bye_candidates) for may_meet in constraints]
@@ -133,10 +155,9 @@ def _float_cost(history: PairingHistory) -> Callable[[int], int]:
     return cost
 
 
-def _pair_cost(
-    history: PairingHistory, seat: Sequence[int | None], strength: Sequence[int]
-) -> Callable[[int, int], int]:
+def _pair_cost(history: PairingHistory, due: Preferences, clash: MayMeet) -> PairCost:
     """Return a function for the cost of a pair: of seat preferences, repeated floats, siblings and rematches."""
+    seat, strength = due.seat, due.strength
     score, met, (last, before) = history.score, history.met, history.floats
     siblings = [history.siblings_of(player) for player in range(len(history.ids))]
 
@@ -146,6 +167,8 @@ def _pair_cost(
             total = Cost.SEAT
             if strength[player] >= STRONG <= strength[other]:
                 total += Cost.STRONG_SEAT
+            if clash(player, other):
+                total += Cost.CLASH
         if score[player] != score[other]:
             upper, lower = (player, other) if score[player] > score[other] else (other, player)
             apart = score[upper] - score[lower]
@@ -161,8 +184,19 @@ def _pair_cost(
         if family is not None and other in family:
             total += Cost.SIBLINGS
         if other in met[player]:
-            total += Cost.REMATCH * met[player][other]
+            total += Cost.REMATCH + Cost.MEETINGS * met[player][other]
         return total
+
+    return cost
+
+
+def _concessions(pair_cost: PairCost, bye: int, bye_candidates: Collection[int]) -> PairCost:
+    """Return a function for the part of the cost of a pair that no other criterion outweighs, in units of one clash."""
+
+    def cost(player: int, other: int) -> int:
+        if bye in (player, other):
+            return 0 if min(player, other) in bye_candidates else IMPOSSIBLE
+        return Cost.concessions(pair_cost(player, other))
 
     return cost
 
@@ -170,8 +204,27 @@ def _pair_cost(
 # -- brackets --
 
 
+def _pair_small_field(history: PairingHistory, rules: Rules, bye_candidates: Collection[int]) -> dict[int, int]:
+    """Pair all players with the fewest concessions: rematches, then pairs of siblings, then clashes of seats."""
+    concede = _concessions(rules.pair_cost, len(history.ids), bye_candidates)
+    fewest, left = fewest_concessions(concede), _rank_with_bye(history, bye_candidates)
+
+    def may_meet(player: int, other: int, people: frozenset[int] = frozenset(left)) -> bool:
+        return concede(player, other) + fewest(people - {player, other}) == fewest(people)
+
+    def pair_cost(player: int, other: int) -> int:
+        return Cost.demote(rules.pair_cost(player, other))
+
+    within = replace(rules, may_meet=may_meet, pair_cost=pair_cost)
+    mate = _pair_brackets(history, within, bye_candidates, _small_field_checks(fewest))
+    while left := [player for player in left if player not in mate]:
+        other = next(other for other in left[1:] if may_meet(left[0], other, frozenset(left)))
+        mate[left[0]], mate[other] = other, left[0]
+    return mate
+
+
 def _pair_brackets(
-    history: PairingHistory, rules: Rules, bye_candidates: Collection[int], unpaired: int
+    history: PairingHistory, rules: Rules, bye_candidates: Collection[int], checks: CompletionChecks
 ) -> dict[int, int]:
     """Pair the score groups from the top, moving unpaired players down. Return the partner of each paired player."""
     everyone = _rank_with_bye(history, bye_candidates)
@@ -183,10 +236,10 @@ def _pair_brackets(
     for index, residents in enumerate(groups):
         reached += len(residents)
         last = index == len(groups) - 1
-        accepts = _completion_check(everyone[reached:], rules.may_meet, unpaired)
+        accepts = checks([*moved, *residents], everyone[reached:])
         lost_pairs = _lost_pairs_counter([] if last else groups[index + 1], rules.may_meet)
         if bye > EXACT:
-            accepts, lost_pairs = set(bye_candidates).issuperset if last else _accept_all, _no_lost_pairs
+            accepts, lost_pairs = _bye_check(bye_candidates) if last else _accept_all, _no_lost_pairs
         found = Bracket(rules, moved, residents, accepts, lost_pairs, last).pairs()
         if found is None:
             moved = [*moved, *residents]
@@ -199,29 +252,48 @@ def _pair_brackets(
     return mate
 
 
-def _accept_all(down: Sequence[int]) -> bool:
+def _accept_all(down: Sequence[int], cost: int) -> bool:
     return True
+
+
+def _bye_check(bye_candidates: Collection[int]) -> Accepts:
+    candidates = set(bye_candidates)
+    return lambda down, cost: candidates.issuperset(down)
 
 
 def _no_lost_pairs(down: Sequence[int]) -> int:
     return 0
 
 
-def _completion_check(below: Sequence[int], may_meet: MayMeet, unpaired: int) -> Callable[[Sequence[int]], bool]:
-    """Return a function that checks whether the downfloaters and all players below can be paired.
+def _completion_checks(may_meet: MayMeet, unpaired: int) -> CompletionChecks:
+    """Return the check of each bracket: whether its downfloaters and all players below can be paired.
 
     At most ``unpaired`` of them may stay unpaired.
     """
-    known: dict[frozenset[int], bool] = {}
 
-    def accepts(down: Sequence[int]) -> bool:
-        key = frozenset(down)
-        if key not in known:
-            people = [*down, *below]
-            known[key] = len(people) - len(augment_matching(people, may_meet, {}, most=unpaired)) <= unpaired
-        return known[key]
+    def check_below(bracket: Sequence[int], below: Sequence[int]) -> Accepts:
+        known: dict[frozenset[int], bool] = {}
 
-    return accepts
+        def accepts(down: Sequence[int], cost: int) -> bool:
+            key = frozenset(down)
+            if key not in known:
+                people = [*down, *below]
+                known[key] = len(people) - len(augment_matching(people, may_meet, {}, most=unpaired)) <= unpaired
+            return known[key]
+
+        return accepts
+
+    return check_below
+
+
+def _small_field_checks(fewest: SetCost) -> CompletionChecks:
+    """Return the check of each bracket: whether its pairs can be part of a pairing with the fewest concessions."""
+
+    def check_below(bracket: Sequence[int], below: Sequence[int]) -> Accepts:
+        limit = fewest(frozenset([*bracket, *below]))
+        return lambda down, cost: Cost.read_demoted(cost) + fewest(frozenset([*down, *below])) <= limit
+
+    return check_below
 
 
 def _lost_pairs_counter(following: Sequence[int], may_meet: MayMeet) -> Callable[[Sequence[int]], int]:

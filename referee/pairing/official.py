@@ -19,6 +19,8 @@ HOUSE_DISTANCE: Final = 400 * MICRO  # most by which the rating of a house playe
 MIN_ACTIVE_OTHERS: Final = 2  # other owners from which on HOUSE_GAP applies, if they suffice to fill a table
 MEETING_SHARE: Final = (3, 2)  # a bot meets each other owner at most 3/2 times as often a day as an even share would be
 MIN_MEETINGS: Final = 3  # of a bot and an owner that are always allowed in a day
+VERSION_MATCHES: Final = 15  # that a new version of a bot plays immediately, beyond the pace of the ladder
+VERSIONS_A_DAY: Final = 2  # of a bot that do so in 24 hours; if days counted, four could within hours around midnight
 
 # These are the costs of seating a bot. UNIT is the cost of a rating distance of SPREAD.
 UNIT: Final = 1_000_000

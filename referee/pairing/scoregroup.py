@@ -9,6 +9,7 @@ from itertools import combinations, islice
 from typing import Final, NamedTuple
 
 NOBODY: Final = -1  # the partner of a player who moves down
+Accepts = Callable[[Sequence[int], int], bool]  # of players who move down and the cost of the pairs and of moving
 _DIGIT: Final = 20  # bits of one criterion, enough to count the pairs and half points of any bracket
 _MOVED_SCORES: Final = 20  # different scores of moved players that costs distinguish, from the lowest
 
@@ -22,36 +23,57 @@ class Cost:
     with their position in units of 20 bits (criteria of FIDE C.04.3):
 
     ===== ==================== ==========================================================================
-    33    ``SIBLINGS``         pairs of one owner; ``REMATCH`` counts as 64 of these for each meeting
-    32    ``DOWN``             players who move down to the next bracket
-    31-12 (``moving_again``)   moved players who move down again, those with the highest score first
-    11    ``FLOAT``            residents who move down, counted once more
-    10    ``LOST_PAIR``        pairs that the next bracket loses because of its downfloaters (C.7)
-    9     ``SEAT``             pairs due the same seat
-    8     ``STRONG_SEAT``      of these, pairs with two strong preferences
-    7, 6  ``…_LAST``           downfloats and upfloats that repeat one of the last round
-    5, 4  ``…_BEFORE``         those that repeat one of the round before
-    3, 2  ``FAR_…_LAST``       half points between the two of a pair that repeats a float of the last round
-    1, 0  ``FAR_…_BEFORE``     the same for the round before
+    40    ``REMATCH``          pairs that have met
+    39    ``MEETINGS``         earlier meetings of these pairs
+    38    ``SIBLINGS``         pairs of one owner
+    37    ``CLASH``            pairs with an absolute preference for the same seat
+    36    ``DOWN``             players who move down to the next bracket
+    35-16 (``moving_again``)   moved players who move down again, those with the highest score first
+    15    ``FLOAT``            residents who move down, counted once more
+    14    ``LOST_PAIR``        pairs that the next bracket loses because of its downfloaters (C.7)
+    13    ``SEAT``             pairs due the same seat
+    12    ``STRONG_SEAT``      of these, pairs with two strong preferences
+    11-10 ``…_LAST``           downfloats and upfloats that repeat one of the last round
+    9, 8  ``…_BEFORE``         those that repeat one of the round before
+    7, 6  ``FAR_…_LAST``       half points between the two of a pair that repeats a float of the last round
+    5, 4  ``FAR_…_BEFORE``     the same for the round before
+    3-0   (``demote``)         the first four in a small field, where the whole round already limits them
     ===== ==================== ==========================================================================
     """
 
-    FAR_UP_BEFORE: Final = 1 << _DIGIT * 0
-    FAR_DOWN_BEFORE: Final = 1 << _DIGIT * 1
-    FAR_UP_LAST: Final = 1 << _DIGIT * 2
-    FAR_DOWN_LAST: Final = 1 << _DIGIT * 3
-    UP_BEFORE: Final = 1 << _DIGIT * 4
-    DOWN_BEFORE: Final = 1 << _DIGIT * 5
-    UP_LAST: Final = 1 << _DIGIT * 6
-    DOWN_LAST: Final = 1 << _DIGIT * 7
-    STRONG_SEAT: Final = 1 << _DIGIT * 8
-    SEAT: Final = 1 << _DIGIT * 9
-    LOST_PAIR: Final = 1 << _DIGIT * 10
-    FLOAT: Final = 1 << _DIGIT * 11
-    DOWN: Final = 1 << _DIGIT * (12 + _MOVED_SCORES)
-    SIBLINGS: Final = 1 << _DIGIT * (13 + _MOVED_SCORES)
-    REMATCH: Final = 64 * SIBLINGS
-    UNLIMITED: Final = 1 << _DIGIT * (16 + _MOVED_SCORES)
+    FAR_UP_BEFORE: Final = 1 << _DIGIT * 4
+    FAR_DOWN_BEFORE: Final = 1 << _DIGIT * 5
+    FAR_UP_LAST: Final = 1 << _DIGIT * 6
+    FAR_DOWN_LAST: Final = 1 << _DIGIT * 7
+    UP_BEFORE: Final = 1 << _DIGIT * 8
+    DOWN_BEFORE: Final = 1 << _DIGIT * 9
+    UP_LAST: Final = 1 << _DIGIT * 10
+    DOWN_LAST: Final = 1 << _DIGIT * 11
+    STRONG_SEAT: Final = 1 << _DIGIT * 12
+    SEAT: Final = 1 << _DIGIT * 13
+    LOST_PAIR: Final = 1 << _DIGIT * 14
+    FLOAT: Final = 1 << _DIGIT * 15
+    DOWN: Final = 1 << _DIGIT * (16 + _MOVED_SCORES)
+    CLASH: Final = 1 << _DIGIT * (17 + _MOVED_SCORES)
+    SIBLINGS: Final = 1 << _DIGIT * (18 + _MOVED_SCORES)
+    MEETINGS: Final = 1 << _DIGIT * (19 + _MOVED_SCORES)
+    REMATCH: Final = 1 << _DIGIT * (20 + _MOVED_SCORES)
+    UNLIMITED: Final = 1 << _DIGIT * (22 + _MOVED_SCORES)
+
+    @staticmethod
+    def concessions(cost: int) -> int:
+        """Return the criteria above ``DOWN`` as one number, in units of a clash."""
+        return cost // Cost.CLASH
+
+    @staticmethod
+    def demote(cost: int) -> int:
+        """Return a cost whose concessions are moved below all other criteria."""
+        return cost % Cost.CLASH + Cost.concessions(cost)
+
+    @staticmethod
+    def read_demoted(cost: int) -> int:
+        """Return the concessions of a demoted cost."""
+        return cost % Cost.FAR_UP_BEFORE
 
     @staticmethod
     def moving_again(score_rank: int) -> int:
@@ -123,15 +145,15 @@ class Bracket:
     """Represent one bracket.
 
     ``moved`` players come from higher brackets, ``residents`` have the score of this one; both are ordered by rank.
-    ``accepts`` returns whether everyone below can still be paired if the given players move down or, in the last
-    bracket, whether the given player may get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose
-    if the given players moved down.
+    ``accepts`` returns whether everyone below can still be paired if the given players move down and the pairs have the
+    given cost or, in the last bracket, whether the given player may get the bye. ``lost_pairs`` counts the pairs that
+    the next bracket would lose if the given players moved down.
     """
 
     rules: Rules
     moved: list[int]
     residents: list[int]
-    accepts: Callable[[Sequence[int]], bool]
+    accepts: Accepts
     lost_pairs: Callable[[Sequence[int]], int]
     last: bool
     _budget: _StepBudget = field(default_factory=_StepBudget)
@@ -229,7 +251,7 @@ class Bracket:
             for way in self._transpositions(upper, lower, spent, bound, may_float=False):
                 all_down = [*down, *way.left]
                 total = self._add_float_cost(way.cost, way.left, all_down, bound)
-                if total <= bound and self.accepts(all_down):
+                if total <= bound and self.accepts(all_down, total):
                     return Way(total, way.pairs, all_down)
             self._budget.spend(len(people) // 8)  # splitting into halves takes time too
             if self._budget.is_spent:
@@ -247,13 +269,14 @@ class Bracket:
         for chosen in islice(combinations(reversed(people), floats), _MAX_DOWN_CHOICES):
             all_down = [*down, *reversed(chosen)]
             total = self._add_float_cost(spent, chosen, all_down, bound)
-            if total > bound or not self.accepts(all_down):
+            if total > bound or not self.accepts(all_down, total):
                 continue
             self._budget.attempt = max(self._budget.attempt, self.rules.steps // 4)
             staying = [player for player in people if player not in chosen]
             for upper, lower in _halves(staying, len(staying) // 2):
                 for way in self._transpositions(upper, lower, total, bound, may_float=False):
-                    return Way(way.cost, way.pairs, all_down)
+                    if self.accepts(all_down, way.cost):
+                        return Way(way.cost, way.pairs, all_down)
                 self._budget.total -= len(people) // 8
                 if self._budget.is_spent:
                     break

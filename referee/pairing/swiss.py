@@ -5,12 +5,14 @@ The constraints are, from the most to the least important:
 1. Nobody gets a second bye while an active entrant has had none. Among those eligible, the bye goes to the lowest score
    at which constraints 2 and 3 can be met, and, among players with that score, to those who missed the fewest rounds;
    among equals, the pairing decides.
-2. Rematches are avoided if possible. At tables of three or more, a bounded search keeps them few (``table_search``);
-   tests compare it with all possible tables for up to 12 entrants.
-3. Siblings (entrants of one owner) are not paired if everyone can be paired otherwise without breaking 2. If not, few
-   of them are paired, though perhaps not the fewest possible.
+2. Rematches are avoided if possible; if not, there are as few as possible, and at tables of two rather second than
+   third meetings. At tables of three or more, a bounded search keeps them few (``table_search``); tests compare it with
+   all possible tables for up to 12 entrants.
+3. Siblings (entrants of one owner) are not paired if everyone can be paired otherwise without breaking 2. If not, as
+   few of them as possible are paired; in large fields few, though perhaps not the fewest.
 4. At tables of two, nobody gets one seat three times in a row, or three times more often than the other (an absolute
-   preference in FIDE's terms), except to satisfy 2 and 3, or in the last round above half of the possible score.
+   preference in FIDE's terms), except to satisfy 2 and 3, or in the last round above half of the possible score. If
+   this is unavoidable, it happens to as few as possible; in large fields to few, though perhaps not the fewest.
 5. Equal scores meet: brackets from the top, S1 against S2, with transpositions, exchanges and floaters (FIDE C.04.3).
 
 At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White and these differences:
@@ -21,8 +23,9 @@ At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White
   pairs.
 - Score differences of repeated floats are summed (C.16 to C.19), not compared one by one. Floats against an entrant
   who has left are ignored.
-- With up to 400 entrants, maximum matchings decide constraints 2 and 3 and completion exactly. With more, pairings are
-  repaired locally.
+- With up to 400 entrants, maximum matchings decide exactly whether 3 and 4 can be met and how many rematches are
+  needed. With more, pairings are repaired locally. With up to 14 entrants, all pairings are compared by constraints 2
+  to 4 if not all can be met; tests compare the result with every pairing of up to ten.
 
 If the tables of a round have two sizes (``table_sizes``), the numbers of times that entrants who play all rounds sat at
 the smaller ones differ by at most 1; this comes before constraint 2, like byes.
@@ -183,12 +186,11 @@ def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[i
     eligible = [group for group in groups if history.byes[group[0]] == history.byes[by_priority[0]]]
     if len(by_priority) > EXACT:
         return eligible[0]
-    concessions: list[tuple[int, int]] = []
+    concessions: list[int] = []
     for group in eligible:
-        level, unpaired = required_concessions(history, group)
-        if level <= 1 and not unpaired:
+        concessions.append(required_concessions(history, group))
+        if not concessions[-1]:
             return group
-        concessions.append((unpaired, level))
     return eligible[concessions.index(min(concessions))]
 
 

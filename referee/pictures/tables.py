@@ -10,10 +10,10 @@ from referee.pictures.kinds import PictureKind
 
 
 class Picture(Base):
-    """Store the picture of a page, and when it was asked for.
+    """Store the picture of a page, and when it was requested.
 
-    The picture waits to be drawn, or to be compared with what it would show now, while ``compared_at`` is before
-    ``requested_at`` or missing. Rows can be deleted at any time: requests create them again.
+    A requested picture waits to be drawn, or to be compared with what it would show now, while ``compared_at`` is
+    before ``requested_at`` or missing. Rows can be deleted at any time: requests create them again.
     """
 
     __tablename__ = "pictures"
@@ -21,7 +21,7 @@ class Picture(Base):
 
     kind: Mapped[PictureKind] = mapped_column(StoredEnum(PictureKind), primary_key=True)
     subject_id: Mapped[str] = mapped_column(Id, primary_key=True)
-    requested_at: Mapped[datetime]  # of the last request that asked for a check
+    requested_at: Mapped[datetime | None]  # of the last request that asked for a check; None before the first
     compared_at: Mapped[datetime | None]
     is_settled: Mapped[bool]  # what it shows rarely changes from now on
     content_digest: Mapped[str | None] = mapped_column(String(64))

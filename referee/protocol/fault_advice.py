@@ -9,7 +9,8 @@ SET_UP_SIGNING: Final = (  # for a bot that does not know its secret
 )
 HANDSHAKE_ADVICE: Final = {  # by code of a failed handshake; for other codes, ADVICE applies
     "wrong_proof": f"the bot does not know the secret of this registration: {SET_UP_SIGNING}",
-    "bad_status": f"401 means that the bot rejected the signature of the referee: {SET_UP_SIGNING}",
+    "bad_status": "404 means that the bot does not serve this path, 500 that it crashed: read its output; 401 means"
+    f" that it rejected the signature of the referee: {SET_UP_SIGNING}",
     "not_proven": "see whether this is the address and port of your bot, whether the bot shows an error, and whether it"
     f" knows the secret of this registration: {SET_UP_SIGNING}",
 }
@@ -29,13 +30,15 @@ ADVICE: dict[str, FaultAdvice] = {  # by code of ``match.FAULTS``
         "resolve the name from another network; correct its DNS record, or register another URL",
     ),
     "egress_denied": FaultAdvice(
-        "the host name resolves to an address that the referee must not call: private, reserved, or its own",
-        "make the name resolve to public addresses only; on a private network the operator can allow others",
+        "the referee must not call this port, or the address that the host name resolves to: private, reserved, or its"
+        " own",
+        "use port 80, 443 or one from 1024, and make the name resolve to public addresses only; on a private network"
+        " the operator can allow others",
     ),
     "unreachable": FaultAdvice(
         "no connection could be opened, or it was closed twice before a response began",
-        "check that the bot is running, that it listens on the registered port, that no firewall blocks the referee,"
-        " and that the bot did not crash during the call",
+        "check that the bot is running, that it listens on the registered port and, for other machines, not on"
+        " 127.0.0.1 only, that no firewall blocks the referee, and that the bot did not crash during the call",
     ),
     "tls_failed": FaultAdvice(
         "the certificate has expired, is for another name, or was issued by an unknown authority",
@@ -48,12 +51,13 @@ ADVICE: dict[str, FaultAdvice] = {  # by code of ``match.FAULTS``
     ),
     "redirect_refused": FaultAdvice(
         "the bot answered with a redirect (301, 302, 303, 307 or 308), and the referee does not follow redirects",
-        "register the URL that the redirect leads to; check for a missing or superfluous `/` at its end, and for `http`"
-        " in place of `https`",
+        "serve `/decide` and `/notify` without a slash at the end, since many frameworks redirect to the path with one;"
+        " if the redirect leads to another host or to `https`, register that URL",
     ),
     "bad_status": FaultAdvice(
         "the status was not 200, or the body was empty",
-        "look up the request in the log of your bot: 401 means that it rejected the signature, 500 that it crashed",
+        "look up the request in the log of your bot: 401 means that it rejected the signature, 404 that it does not"
+        " serve this path, 500 that it crashed",
     ),
     "bad_content_type": FaultAdvice(
         "the `Content-Type` was not `application/json`, or its charset was not UTF-8",
@@ -77,7 +81,7 @@ ADVICE: dict[str, FaultAdvice] = {  # by code of ``match.FAULTS``
         "use an HTTP library; if you set `Content-Length` yourself, count bytes, not characters",
     ),
     "bad_json": FaultAdvice(
-        "the body was not exactly one strict JSON document",
+        "the reply was not JSON: its body was not exactly one strict JSON document",
         "write the body with a JSON library: no `NaN`, no duplicate keys, nothing printed before or after the document",
     ),
     "bad_schema": FaultAdvice(

@@ -107,6 +107,17 @@ class _KeyedHash:
         return digest
 
 
+def recovery_proof(secret: str, challenge: str) -> str:
+    """Return the proof that the bot's secret recovers its account: a hex HMAC-SHA512 under the bytes of the secret.
+
+    Nobody may be able to let the bot itself compute this proof. A bot answers challenges with the HMAC-SHA256 of nonces
+    that we choose, which never begin like this message; but a bot that verifies no signatures computes it for whatever
+    strangers send to its URL, this message included. No bot computes an HMAC with SHA-512.
+    """
+    message = f"referee-account-recovery|{challenge}".encode()
+    return hmac.digest(secret_bytes(secret), message, "sha512").hex()
+
+
 def challenge_proof(secret: str, nonce: str) -> str:
     """Return the proof that answers a challenge: the hex HMAC-SHA256 of the nonce under the bytes of the secret."""
     return hmac.digest(secret_bytes(secret), nonce.encode(), "sha256").hex()

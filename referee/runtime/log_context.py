@@ -9,12 +9,14 @@ from structlog.contextvars import bind_contextvars, clear_contextvars, merge_con
 from referee.runtime.log_limits import change_texts
 
 _process_fields: dict[str, str] = {}
-# Tokens, secrets of bots, passwords in URLs and join codes, wherever a text of others repeats them.
+# Tokens, recovery codes, secrets of bots, URLs of chat webhooks, passwords in URLs and join codes, in any text.
 _SECRETS: Final = (
     # Letters may stand before a token: those of an escape sequence, such as "\\n" or "%20".
     (re.compile(r"ref_[0-9A-Za-z]{20,}|\bref_[0-9A-Za-z]{8,}"), "ref_…"),
+    (re.compile(r"rcv_[0-9A-Za-z]{20,}"), "rcv_…"),
     (re.compile(r"whsec_[0-9A-Za-z+/=_-]+"), "whsec_…"),
     (re.compile(r"""(?i)\b(authorization["']?[=:] ?["']?\w+|bearer)(?: +|%20)[^\s"']+"""), r"\1 …"),
+    (re.compile(r"""(//(?:[\w.-]+\.)?(?:discord(?:app)?\.com/api/webhooks|hooks\.slack\.com)/)[^\s"']+"""), r"\1…"),
     (re.compile(r"(://[^\s:/@]*:)[^\s/?#]+@"), r"\1…@"),
     (
         re.compile(
@@ -51,7 +53,7 @@ def hide_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
 
 
 def hide_in(text: str) -> str:
-    """Return the text without tokens, secrets, passwords and join codes."""
+    """Return the text without tokens, secrets, URLs of chat webhooks, passwords and join codes."""
     if not any(sign in text for sign in "_:= "):
         return text
     for pattern, replacement in _SECRETS:

@@ -17,6 +17,7 @@ from referee.runtime import parent_death
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 STABLE_AFTER_S = 30.0  # a child that ran for longer counts as recovered
 MAX_PAUSE_S = 30.0
+TAIL_BYTES = 8192  # most of a log that ``Child.tail`` reads
 
 
 @dataclass(slots=True)
@@ -35,11 +36,14 @@ class Child:
     output: int | None = None  # the pipe of ``ProcessLogs``; without one, the process writes to ``log`` itself
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     deaths: int = field(default=0, init=False)  # consecutive
+    exits: int = field(default=0, init=False)  # all that were not requested
     due: float = field(default=0.0, init=False)  # monotonic time of the next start
     _started: float = field(default=0.0, init=False)
+    _log_start: tuple[int, int] = field(default=(0, 0), init=False)  # inode and size of the log at the start
 
     def start(self) -> None:
         """Start the process. The kernel sends it SIGTERM if this process dies."""
+        self._log_start = self._find_log_end()
         with self._open_output() as output:
             self.process = subprocess.Popen(
                 self.command,
@@ -67,19 +71,34 @@ class Child:
         if self.process is None or self.process.poll() is None:
             return False
         lived_s = time.monotonic() - self._started
+        self.exits += 1
         self.deaths = 1 if lived_s > STABLE_AFTER_S else self.deaths + 1
         self.due = time.monotonic() + min(MAX_PAUSE_S, 0.25 * 2**self.deaths)
         self.process = None
         return True
 
     def tail(self, lines: int = 12) -> str:
-        """Return the last ``lines`` lines of the log, or an empty string if the log cannot be read."""
+        """Return the last ``lines`` lines that the process wrote, or an empty string if the log cannot be read.
+
+        Leave out what an earlier process wrote into the same file.
+        """
+        inode, size = self._log_start
         try:
             with self.log.open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - 8192))
+                found = os.fstat(log.fileno())
+                is_same = found.st_ino == inode and found.st_size >= size  # neither rotated nor truncated since
+                start = size if is_same else 0
+                log.seek(max(start, found.st_size - TAIL_BYTES))
                 return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
         except OSError:
             return ""
+
+    def _find_log_end(self) -> tuple[int, int]:
+        try:
+            found = self.log.stat()
+        except OSError:
+            return 0, 0
+        return found.st_ino, found.st_size
 
 
 def stop(children: Iterable[Child], patience_s: float, signals: "Signals") -> list[str]:

@@ -1,15 +1,14 @@
 """Load the settings of the service in a data directory, and open its database."""
 
 import os
-from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
-from sqlalchemy.orm import Session
-
 from referee.db.engine import Database, parse_database_url
-from referee.db.revisions import check
+from referee.db.revisions import check, read_revision, require_known, required_revision
 from referee.db.upgrading import upgrade
 from referee.errors import RefereeError
+from referee.runtime.worker_pause import pause_workers
 from referee.settings import Settings
 
 
@@ -34,6 +33,12 @@ def service_folder(data: Path | None) -> Path:
     return (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
 
 
+def has_database() -> bool:
+    """Return whether the environment names a database or a data directory, or the default directory has a database."""
+    named = os.environ.get("DATABASE_URL") or os.environ.get("REFEREE_DATA")
+    return bool(named) or (service_folder(None) / "referee.db").exists()
+
+
 def open_database(data: Path | None) -> tuple[Settings, Database]:
     """Open the database of a service without changing anything.
 
@@ -51,11 +56,18 @@ def open_database(data: Path | None) -> tuple[Settings, Database]:
     return load_settings(data), database
 
 
-def open_or_create_database(
-    data: Path | None, *, settle: Callable[[Session], object] | None = None
-) -> tuple[Settings, Database]:
-    """Open the database. Create it or upgrade its schema if necessary. ``settle`` is passed to ``upgrade``."""
+def open_or_create_database(data: Path | None) -> tuple[Settings, Database]:
+    """Open the database. Create it or upgrade its schema if necessary.
+
+    Workers and schedulers pause while a schema is upgraded. Raise ``NotPaused`` if they cannot be stopped,
+    and ``WrongSchema`` for a schema that this program does not know.
+    """
     settings = load_settings(data)
     database = Database.from_settings(settings)
-    upgrade(database, settle=settle)
+    found = read_revision(database)
+    if found is not None:
+        require_known(found)
+    is_old = found not in {None, required_revision()}
+    with pause_workers(settings.redis_url) if is_old and settings.redis_url else nullcontext():
+        upgrade(database)
     return settings, database

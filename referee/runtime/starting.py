@@ -2,6 +2,7 @@
 
 import logging
 
+import referee
 from referee.botclient.private_bots import check_stores
 from referee.settings import BadSettings, Settings
 
@@ -9,7 +10,11 @@ log = logging.getLogger(__name__)
 
 
 def load_settings_at_start() -> Settings | None:
-    """Return the settings. If they are invalid, or the master key cannot be stored, log why and return None."""
+    """Return the settings. If they are invalid, or the master key cannot be stored, log why and return None.
+
+    Log the version first: it is that of the code that this process imports, even if the checkout changes later.
+    """
+    log.info("process_started", extra={"version": referee.__version__})
     try:
         settings = Settings.load()
         check_stores(settings)

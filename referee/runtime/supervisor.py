@@ -1,6 +1,5 @@
 """Supervise the processes of a service: start them in order, restart those that die, and stop them all."""
 
-import http.client
 import socket
 import sys
 import time
@@ -13,10 +12,10 @@ from referee.runtime import embedded_redis as embedded
 from referee.runtime.data_dir import DataDir
 from referee.runtime.process_logs import ProcessLogs
 from referee.runtime.processes import Child, Signals, stop
+from referee.runtime.readiness_probe import ReadinessProbe
+from referee.runtime.waiting import WaitReporter
 
-READY_S = 60.0
-REDIS_READY_S = 20.0
-DEATHS_BEFORE_READY = 3  # start-up fails if a child dies this often before the service is ready
+EXITS_BEFORE_READY = 3  # start-up fails if a child exits this often before the service is ready
 STOP_S = 8.0
 REDIS_STOP_S = 5.0
 API_THREADS = 64
@@ -40,10 +39,12 @@ class Supervisor:
     workers: int
     say: Callable[[str], None]  # prints a message
     embedded_redis: bool
+    seconds: Callable[[], float] = time.monotonic
     signals: Signals = field(default_factory=Signals, init=False)
     redis: Child | None = field(default=None, init=False)
     children: list[Child] = field(default_factory=list, init=False)
     logs: ProcessLogs = field(init=False)
+    is_ready: bool = field(default=False, init=False)
 
     def run(self, ready: Callable[[], None]) -> None:
         """Start all processes, call ``ready`` once the service answers, and watch them. Stop them all at the end."""
@@ -55,6 +56,7 @@ class Supervisor:
                 if self.embedded_redis:
                     self._start_redis()
                 self._start_service()
+                self.is_ready = True
                 ready()
                 while not self.signals.stop_requests:
                     self.signals.wait(self._watch())
@@ -69,7 +71,9 @@ class Supervisor:
     def _start_redis(self) -> None:
         """Start the embedded Redis. Set aside data that it cannot read; the database does not depend on that data."""
         path = self.data_dir.socket()
-        if embedded.shut_down_orphan(path, self.signals.wait):
+        if embedded.request_orphan_shutdown(path):
+            orphan = f"a Redis server that an earlier run has left running on {path} has not shut down yet"
+            self._wait(lambda: orphan if embedded.is_socket_in_use(path) else "")
             self.say("shut down a Redis server that an earlier run had left running; its data is kept")
         self.redis = embedded.create_child(self.data_dir, self.environment, self.logs.output("redis"))
         self.redis.start()
@@ -81,22 +85,31 @@ class Supervisor:
                 raise
             self.say(f"{error}\nIts data was moved to {aside}; it contains no results.")
             stop([self.redis], REDIS_STOP_S, self.signals)
-            self.redis.deaths = 0
+            self.redis.deaths = self.redis.exits = 0
             self.redis.start()
             self._wait_for_redis(path)
 
     def _wait_for_redis(self, path: Path) -> None:
-        self._wait(lambda: embedded.is_answering(path), REDIS_READY_S, "The embedded Redis server does not answer.")
+        redis = self.redis
+        assert redis is not None
+        self._wait(lambda: "" if embedded.is_answering(path) else _describe_wait(redis, "no answer yet"))
 
     def _start_service(self) -> None:
-        self.children = [
+        self.children = self._create_children()
+        for child in self.children:
+            child.start()
+        api, probe = self.children[0], ReadinessProbe(*self._address())
+        try:
+            self._wait(lambda: (missing := probe.find_missing()) and _describe_wait(api, missing))
+        finally:
+            probe.close()
+
+    def _create_children(self) -> list[Child]:
+        return [
             self._python("api", *self._gunicorn(), pass_fds=(self.listener.fileno(),)),
             *(self._python(name, "-m", "workers.worker") for name in self._workers()),
             self._python("scheduler", "-m", "workers.scheduler"),
         ]
-        for child in self.children:
-            child.start()
-        self._wait(self._answers, READY_S, "The service does not answer at /readyz.")
 
     def _workers(self) -> list[str]:
         return [f"worker-{number}" for number in range(1, self.workers + 1)]
@@ -123,28 +136,22 @@ class Supervisor:
             *("--log-level", "warning"),
         ]
 
-    def _wait(self, is_met: Callable[[], bool], limit_s: float, complaint: str) -> None:
-        """Watch the processes until ``is_met``. Raise ``StartFailed`` if that takes too long or a child keeps dying."""
-        end = time.monotonic() + limit_s
-        while not is_met():
+    def _wait(self, find_missing: Callable[[], str]) -> None:
+        """Watch the processes until nothing is missing, however long that takes, and say what is missing.
+
+        Raise ``StartFailed`` if a child keeps exiting.
+        """
+        reporter = WaitReporter(self.say, self.seconds)
+        while missing := find_missing():
             if self.signals.stop_requests:
                 raise Stopped
             pause_s = self._watch()
-            failed = [child for child in self._all() if child.deaths >= DEATHS_BEFORE_READY]
-            if failed or time.monotonic() > end:
-                self.logs.settle()
-                raise StartFailed("\n".join([complaint, *map(_describe, failed or self._all())]))
+            if failed := [child for child in self._all() if child.exits >= EXITS_BEFORE_READY]:
+                names = ", ".join(child.name for child in failed)
+                complaint = f"The service did not start: {names} exited {EXITS_BEFORE_READY} times."
+                raise StartFailed("\n".join([complaint, *map(_describe_exit, failed)]))
+            reporter.note(missing)
             self.signals.wait(min(pause_s, 0.1))
-
-    def _answers(self) -> bool:
-        connection = http.client.HTTPConnection(*self._address(), timeout=1.0)
-        try:
-            connection.request("GET", "/readyz")
-            return connection.getresponse().status == 200
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
 
     def _address(self) -> tuple[str, int]:
         host, port = self.listener.getsockname()[:2]
@@ -177,9 +184,15 @@ class Supervisor:
         if self.redis is not None:
             killed += stop([self.redis], REDIS_STOP_S, self.signals)
         if killed:
-            self.say(f"had to kill {', '.join(killed)}; their work is resumed at the next start")
+            after = "; their work is resumed at the next start" if self.is_ready else " before the service was ready"
+            self.say(f"had to kill {', '.join(killed)}{after}")
 
 
-def _describe(child: Child) -> str:
-    state = "running" if child.process is not None else "exited"
-    return f"--- {child.name} ({state}), end of {child.log}\n{child.tail() or '(empty)'}"
+def _describe_exit(child: Child) -> str:
+    return f"--- {child.name} (exited), end of {child.log}\n{child.tail() or '(empty)'}"
+
+
+def _describe_wait(child: Child, missing: str) -> str:
+    """Return what is missing of a child, which process it is, and the last line that it wrote."""
+    state = "to be restarted" if child.process is None else f"process {child.process.pid}"
+    return f"{child.name} ({state}): {missing}; {child.log}: {child.tail(1)[:200] or 'empty'}"

@@ -24,7 +24,7 @@ from referee.standings.series import DEFAULT_POINTS
 from referee.tournaments import tournaments
 from referee.tournaments.announcement import validate_description
 from referee.tournaments.states import TournamentState
-from referee.tournaments.tables import Tournament
+from referee.tournaments.tables import Invitation, Tournament
 
 MAX_SERIES_PER_OWNER: Final = 20
 MAX_TOURNAMENTS: Final = 50
@@ -160,12 +160,17 @@ def edit_series(session: Session, series_id: str, *, revision: int, **changes: A
 def delete_series(session: Session, series_id: str) -> None:
     """Delete a series. Raise ``Conflict`` if one of its tournaments is finished: then it is part of the archive."""
     series = lock_series(session, series_id)
-    finished = [item for item in list_tournaments(session, series_id) if item.status == TournamentState.FINISHED]
-    if finished:
-        raise Conflict(f"{finished[0].name!r} of this series is finished, so the series can no longer be deleted.")
+    if has_finished(session, series_id):
+        raise Conflict("A tournament of this series is finished, so the series can no longer be deleted.")
     session.execute(delete(SeriesTournament).where(SeriesTournament.series_id == series_id))
     session.execute(delete(SeriesOrganiser).where(SeriesOrganiser.series_id == series_id))
+    session.execute(delete(Invitation).where(Invitation.object_id == series_id))
     session.delete(series)
+
+
+def has_finished(session: Session, series_id: str) -> bool:
+    """Return whether a tournament of the series is finished."""
+    return any(item.status == TournamentState.FINISHED for item in list_tournaments(session, series_id))
 
 
 # -- tournaments --
@@ -201,25 +206,27 @@ def find_series_of(session: Session, tournament_id: str) -> Sequence[Series]:
 def add_tournament(session: Session, series_id: str, tournament_id: str, manager: Account) -> Series:
     """Add a tournament that ``manager`` runs at the end of a series.
 
-    Raise ``BadOption`` for an unknown or unlisted tournament, ``Forbidden`` if the account does not run it,
-    ``Conflict`` if it is a draft, cancelled or in the series already, ``QuotaExceeded`` if the series is full.
+    Raise ``BadOption`` for a tournament that is unknown to the account or unlisted, ``Forbidden`` if the account does
+    not run it, ``Conflict`` if it is a draft, cancelled or in the series already, ``QuotaExceeded`` if the series is
+    full.
     """
     series = lock_series(session, series_id)
-    tournament = session.get(Tournament, tournament_id)
-    if tournament is None:
-        raise BadOption("tournament", "no tournament has this id")
+    try:
+        tournament = tournaments.get_visible_tournament(session, tournament_id, manager)
+    except NotFound:
+        raise BadOption("tournaments", f"no tournament has the id {tournament_id}") from None
     if not tournaments.is_manager(manager, tournament):
-        raise Forbidden("Only those who run a tournament may add it to a series.")
+        raise Forbidden(f"You do not run the tournament {tournament.name!r}, so you cannot add it to a series.")
     if series.listed and not tournament.listed:
-        raise BadOption("tournament", "is unlisted, and this series is listed")
+        raise BadOption("tournaments", f"{tournament.name!r} is unlisted, and this series is listed")
     if tournament.status == TournamentState.DRAFT:
-        raise Conflict("The tournament is a draft, which can still be deleted. Open it first.")
+        raise Conflict(f"The tournament {tournament.name!r} is a draft, which can still be deleted. Open it first.")
     if tournament.status == TournamentState.CANCELLED:
-        raise Conflict("The tournament is cancelled.")
+        raise Conflict(f"The tournament {tournament.name!r} is cancelled.")
     there = select(SeriesTournament).where(SeriesTournament.series_id == series_id)
     rows = session.scalars(there.order_by(SeriesTournament.number)).all()
     if tournament_id in [row.tournament_id for row in rows]:
-        raise Conflict("The tournament is in this series already.")
+        raise Conflict(f"The tournament {tournament.name!r} is in this series already.")
     if len(rows) >= MAX_TOURNAMENTS:
         raise QuotaExceeded(f"A series has at most {MAX_TOURNAMENTS} tournaments.")
     number = rows[-1].number + 1 if rows else 1
@@ -242,18 +249,23 @@ def remove_tournament(session: Session, series_id: str, tournament_id: str) -> S
 
 
 def list_organisers(session: Session, series: Series) -> Sequence[Account]:
-    """Return the account that created the series, then its co-organisers in the order in which they were added."""
+    """Return the account that created the series or took it over, then its co-organisers, the earliest first."""
     return CO_ORGANISERS.list(session, series)
 
 
-def add_organiser(session: Session, series_id: str, name: str) -> Account:
-    """Let the account with this name or id run the series, too. Raise the errors of ``CoOrganisers.add``."""
-    return CO_ORGANISERS.add(session, lock_series(session, series_id), name)
+def add_organiser(session: Session, series_id: str, account: Account) -> None:
+    """Let an account that accepted an invitation run the series. Raise the errors of ``CoOrganisers.add``."""
+    CO_ORGANISERS.add(session, lock_series(session, series_id), account)
 
 
 def remove_organiser(session: Session, series_id: str, account_id: str) -> None:
-    """Take the series from a co-organiser. Raise ``NotFound`` if the account is none."""
-    CO_ORGANISERS.remove(session, lock_series(session, series_id), account_id)
+    """Take the series from an account that runs it. Raise ``NotFound`` if the account does not.
+
+    The last organiser can only leave a series of the archive, which cannot be deleted: raise ``Conflict`` for others.
+    """
+    series = lock_series(session, series_id)
+    CO_ORGANISERS.remove(session, series, account_id, may_be_orphaned=has_finished(session, series_id))
+    tournaments.withdraw_invitations(session, series_id, account_id)
 
 
 def _mark_changed(session: Session, series: Series) -> Series:

@@ -21,7 +21,8 @@ class Series(Base):
     points: Mapped[list[Any]]  # for the ranks from 1
     best: Mapped[int | None]  # number of results of a bot that count; None: all
     listed: Mapped[bool]  # otherwise it is in no list
-    created_by: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    # None after the last organiser has left
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     created_at: Mapped[datetime]
     revision: Mapped[int]
 

@@ -42,9 +42,10 @@ class RankedEntrant:
 
     ``points`` are the points of matches (per match the share of opponents placed behind, ties counting half) and of
     byes. ``matches`` and ``returns`` cover the seats that the entrant played itself; ``wins`` is the number of matches
-    in which it alone was first. ``rank`` is 1 + the number of entrants ranked better; entrants whom no tie-break
-    separates share it. ``tie_breaks`` has the values in order, keyed by name, with None for a tie-break that does not
-    apply (``head_to_head`` if the entrant is not tied, or if the tied entrants have not all met equally often).
+    in which it alone was first, ``draws`` of those in which it shared the first place. ``rank`` is 1 + the number of
+    entrants ranked better; entrants whom no tie-break separates share it. ``tie_breaks`` has the values in order, keyed
+    by name, with None for a tie-break that does not apply (``head_to_head`` if the entrant is not tied, or if the tied
+    entrants have not all met equally often).
     """
 
     rank: int
@@ -53,8 +54,13 @@ class RankedEntrant:
     byes: int
     points: Fraction
     wins: int
+    draws: int
     returns: int
     tie_breaks: Mapping[str, Fraction | None]
+
+    @property
+    def losses(self) -> int:
+        return self.matches - self.wins - self.draws
 
 
 def compute_standings(
@@ -117,6 +123,7 @@ def _row(
         byes=totals.byes_had[entrant],
         points=Fraction(totals.points[entrant], totals.unit),
         wins=totals.wins[entrant],
+        draws=totals.draws[entrant],
         returns=totals.returns[entrant],
         tie_breaks={name: column.get(entrant) for name, column in found.items()},
     )

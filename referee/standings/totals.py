@@ -33,6 +33,7 @@ class EntrantTotals:
     bye_matches: Mapping[Hashable, int]  # matches that byes replace
     byes_had: Mapping[Hashable, int]
     wins: Mapping[Hashable, int]
+    draws: Mapping[Hashable, int]
     returns: Mapping[Hashable, int]
 
     @property
@@ -46,7 +47,7 @@ def sum_results(
 ) -> EntrantTotals:
     """Return the totals of ``entrants``. Ignore all other entrants."""
     gained: dict[Hashable, int] = dict.fromkeys(entrants, 0)
-    matches, bye_matches, byes_had, wins, returns = (dict.fromkeys(gained, 0) for _ in range(5))
+    matches, bye_matches, byes_had, wins, draws, returns = (dict.fromkeys(gained, 0) for _ in range(6))
     scored_byes = [bye for bye in byes if bye.entrant in gained]
     sizes = {len(outcome.placements) for outcome in outcomes}
     unit = lcm(2, *(2 * (size - 1) for size in sizes), *(bye.points.denominator for bye in scored_byes))
@@ -59,13 +60,15 @@ def sum_results(
             entrant = outcome.entrants[seat]
             gained[entrant] += worth * scored[seat]
             matches[entrant] += 1
-            wins[entrant] += alone_first and placements[seat] == 1
+            first = placements[seat] == 1
+            wins[entrant] += first and alone_first
+            draws[entrant] += first and not alone_first
             returns[entrant] += outcome.returns[seat]
     for bye in scored_byes:
         gained[bye.entrant] += int(bye.points * unit)
         bye_matches[bye.entrant] += bye.matches
         byes_had[bye.entrant] += 1
-    return EntrantTotals(unit, outcomes, scored_byes, gained, matches, bye_matches, byes_had, wins, returns)
+    return EntrantTotals(unit, outcomes, scored_byes, gained, matches, bye_matches, byes_had, wins, draws, returns)
 
 
 # -- columns --

@@ -13,16 +13,17 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
+from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.tables import Account
-from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
-from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
-from referee.tournaments import entries, invitations
-from referee.tournaments.states import IN_PROGRESS, UNFINISHED, TournamentState
+from referee.errors import BadOption, Conflict, Forbidden, NeedsAcceptance, NotFound, QuotaExceeded
+from referee.tournaments import entries, guest_notifications
+from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry, TournamentGuest
 from referee.tournaments.tournaments import is_manager, lock_in_state
 from referee.webhooks import outbox
+from referee.webhooks.states import NotificationType
 
 MIN_CODE_LENGTH: Final = 6
 MAX_CODE_LENGTH: Final = 40
@@ -69,7 +70,7 @@ def set_admission(session: Session, tournament_id: str, *, join_code: str | None
     tournament.join_code = code
     tournament.revision += 1
     session.flush()
-    invitations.invite(session, tournament, sorted(found - earlier))
+    guest_notifications.notify(session, tournament, sorted(found - earlier))
     return load_admission(session, tournament)
 
 
@@ -100,22 +101,51 @@ def check_may_enter(session: Session, tournament: Tournament, account: Account, 
         raise Forbidden("The join code is wrong. Check it, or ask the organiser for the present code.")
 
 
+def check_owner_consents(session: Session, tournament: Tournament, bot: Bot, organiser_id: str) -> None:
+    """Raise ``Forbidden`` or ``NeedsAcceptance`` unless the owner of the bot lets this organiser enter it.
+
+    Owners whose request to enter the bot is open have agreed to it. So have, until they withdraw the bot, owners whose
+    account the organiser created for a class and who have not refused entries by organisers.
+    """
+    request = session.get(EntryRequest, (tournament.id, bot.id))
+    if bot.owner_id == organiser_id or (request is not None and request.refused_at is None):
+        return
+    owner = accounts.get_account(session, bot.owner_id)
+    if owner.entry_consent == EntryConsent.NOBODY:
+        raise Forbidden(
+            f"The owner of {bot.name!r} lets no organiser enter it. Send the owner the address of the tournament."
+        )
+    entry = session.get(TournamentEntry, (tournament.id, bot.id))
+    has_withdrawn = entry is not None and entry.owner_withdrew_at is not None
+    if has_withdrawn or (owner.entry_consent == EntryConsent.ASK and owner.class_of != organiser_id):
+        why = "has withdrawn it from this tournament" if has_withdrawn else "decides about each entry"
+        raise NeedsAcceptance(
+            f"The owner of {bot.name!r} {why}. Ask them with POST /api/v1/tournaments/{tournament.id}/invitations."
+        )
+
+
+def notify_entered(session: Session, tournament: Tournament, bot: Bot, organiser: Account) -> None:
+    """Notify the owner of a bot that an organiser has entered it."""
+    payload = {
+        "tournament": tournament.id,
+        "name": tournament.name,
+        "bot": bot.id,
+        "bot_name": bot.name,
+        "from": organiser.id,
+        "from_name": organiser.name,
+    }
+    outbox.emit(session, NotificationType.TOURNAMENT_ENTERED, {bot.owner_id}, payload)
+
+
 def request_entry(session: Session, tournament_id: str, bot_id: str) -> EntryRequest:
     """Ask the organiser to enter a bot. Asking again changes nothing.
 
     Raise ``Conflict`` if the tournament needs no approval or takes no entries, if the bot is entered or was refused,
     and whatever ``check_may_play`` raises.
     """
-    tournament = lock_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
+    tournament, bot = entries.lock_to_ask(session, tournament_id, bot_id)
     if not tournament.approval:
         raise Conflict("This tournament needs no approval. Enter the bot directly.")
-    if tournament.status != TournamentState.OPEN and not tournament.late_entry:
-        raise Conflict(f"The tournament is {tournament.status} and takes no late entries.")
-    bot = bots.lock_state(session, bot_id)
-    entries.check_may_play(session, tournament, bot)
-    entry = session.get(TournamentEntry, (tournament_id, bot_id))
-    if entry is not None and entry.withdrawn_at is None:
-        raise Conflict(f"Bot {bot.name!r} is already entered.")
     request = session.get(EntryRequest, (tournament_id, bot_id))
     if request is not None and request.refused_at is not None:
         raise Conflict(f"The organiser refused bot {bot.name!r}: {request.reason or 'no reason was given'}.")
@@ -136,15 +166,14 @@ def withdraw_request(session: Session, tournament_id: str, bot_id: str) -> None:
 
 def approve(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Enter a bot that asked for it, and notify its owner. Raise whatever ``enter_bot`` raises."""
-    request = _get_open_request(session, tournament_id, bot_id)
+    _get_open_request(session, tournament_id, bot_id)
     entry = entries.enter_bot(session, tournament_id, bot_id)
-    session.delete(request)
     _notify_owner(session, tournament_id, bot_id, approved=True, reason=None)
     return entry
 
 
 def refuse(session: Session, tournament_id: str, bot_id: str, reason: str | None) -> EntryRequest:
-    """Refuse a bot that asked to enter, and notify its owner. The organiser may still enter it later."""
+    """Refuse a bot that asked to enter, and notify its owner. The organiser may still ask them to enter it."""
     request = _get_open_request(session, tournament_id, bot_id)
     request.refused_at, request.reason = current_time(session), reason
     _notify_owner(session, tournament_id, bot_id, approved=False, reason=reason)

@@ -97,6 +97,7 @@ def _check_round_times(session: Session, tournament: Tournament, after: Sequence
 
 def _check_private(session: Session, tournament: Tournament, columns: Mapping[str, Any]) -> None:
     """Check that a private tournament of an account that is no organiser stays one."""
+    assert tournament.created_by is not None, "a tournament that can be edited has an organiser"
     is_private = not tournament.listed and not tournament.rated
     if is_private and accounts.get_account(session, tournament.created_by).role == Role.OWNER:
         check_private_terms(columns)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, delete, func, select
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
@@ -17,7 +17,7 @@ from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.matches import matches
 from referee.tournaments import rounds, starting
 from referee.tournaments.states import BEFORE_START, IN_PROGRESS, Preflight, TournamentState
-from referee.tournaments.tables import NO_LIMIT, Tournament, TournamentEntry
+from referee.tournaments.tables import NO_LIMIT, EntryRequest, Tournament, TournamentEntry
 from referee.tournaments.terms import max_entries
 from referee.tournaments.tournaments import lock_in_state
 
@@ -112,6 +112,8 @@ def count_by_state(session: Session, tournament_id: str) -> EntryCounts:
 def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Enter a verified bot that plays the game. A bot that withdrew may return and keeps its number.
 
+    That its owner agreed counts for this entry only: a request to enter it is used up.
+
     A bot that enters a running tournament plays from the next round on. Raise ``Conflict`` if the tournament accepts no
     entries now, or if the bot is unverified or already entered; ``BadOption`` if the bot does not play the game;
     ``NoCertificate`` if it lacks the certificate for a rated tournament; ``QuotaExceeded`` if the tournament is full
@@ -121,21 +123,35 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     bot = bots.lock_state(session, bot_id)  # so that a bot that is retired now is not left entered
     check_may_play(session, tournament, bot)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
-    if entry is not None and entry.withdrawn_at is None:
-        raise Conflict(f"Bot {bot.name!r} is already entered.")
-    if entry is not None and entry.disqualified_at is not None:
-        raise Conflict(f"Bot {bot.name!r} is disqualified: {entry.disqualification_reason}")
-    _check_bots_of_owner(session, tournament, bot)
+    _check_not_entered(entry, bot)
+    check_bots_of_owner(session, tournament, bot)
     _check_places(session, tournament)
     if entry is None:
         entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
         session.add(entry)
     entry.withdrawn_at, entry.preflight, entry.preflight_reason = None, Preflight.NONE, None
+    entry.owner_withdrew_at = None
+    used = EntryRequest.tournament_id == tournament_id, EntryRequest.bot_id == bot_id
+    session.execute(delete(EntryRequest).where(*used))
     if tournament.status != TournamentState.OPEN:
         _join_late(session, tournament, entry, bot)
     tournament.revision += 1
     session.flush()
     return entry
+
+
+def lock_to_ask(session: Session, tournament_id: str, bot_id: str) -> tuple[Tournament, Bot]:
+    """Lock a tournament and a bot that could enter it if somebody agreed.
+
+    Raise ``Conflict`` if the tournament takes no entries or the bot is entered, and whatever ``check_may_play`` raises.
+    """
+    tournament = lock_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
+    if tournament.status != TournamentState.OPEN and not tournament.late_entry:
+        raise Conflict(f"The tournament is {tournament.status} and takes no late entries.")
+    bot = bots.lock_state(session, bot_id)
+    check_may_play(session, tournament, bot)
+    _check_not_entered(session.get(TournamentEntry, (tournament_id, bot_id)), bot)
+    return tournament, bot
 
 
 def check_may_play(session: Session, tournament: Tournament, bot: Bot) -> None:
@@ -148,12 +164,17 @@ def check_may_play(session: Session, tournament: Tournament, bot: Bot) -> None:
         certificates.require_certificate(session, bot, tournament.game)
 
 
-def withdraw_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
-    """Withdraw a bot and cancel its unstarted matches. Raise ``NotFound`` if the bot is not entered."""
+def withdraw_bot(session: Session, tournament_id: str, bot_id: str, *, by_owner: bool = False) -> TournamentEntry:
+    """Withdraw a bot and cancel its unstarted matches. Raise ``NotFound`` if the bot is not entered.
+
+    After its owner did this, organisers need their consent to enter it again.
+    """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is None:
         raise NotFound("entry", bot_id)
+    if by_owner:
+        entry.owner_withdrew_at = current_time(session)
     if entry.withdrawn_at is None:
         entry.withdrawn_at, entry.substitute_id = current_time(session), None
         matches.cancel_unstarted(session, bot_id, tournament_id)
@@ -193,7 +214,15 @@ def _lock_open_for_entries(session: Session, tournament_id: str) -> Tournament:
     return tournament
 
 
-def _check_bots_of_owner(session: Session, tournament: Tournament, bot: Bot) -> None:
+def _check_not_entered(entry: TournamentEntry | None, bot: Bot) -> None:
+    if entry is not None and entry.withdrawn_at is None:
+        raise Conflict(f"Bot {bot.name!r} is already entered.")
+    if entry is not None and entry.disqualified_at is not None:
+        raise Conflict(f"Bot {bot.name!r} is disqualified: {entry.disqualification_reason}")
+
+
+def check_bots_of_owner(session: Session, tournament: Tournament, bot: Bot) -> None:
+    """Raise ``QuotaExceeded`` if the owner of the bot has entered as many bots as an owner may."""
     limit = tournament.bots_per_owner
     if limit >= NO_LIMIT:
         return

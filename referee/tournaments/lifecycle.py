@@ -11,10 +11,10 @@ from referee.matches.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
-from referee.tournaments import invitations, tournaments
+from referee.tournaments import guest_notifications, tournaments
 from referee.tournaments.private import check_private_terms, complete_private_terms
 from referee.tournaments.states import IN_PROGRESS, TournamentState
-from referee.tournaments.tables import Tournament, TournamentGuest, TournamentOrganiser
+from referee.tournaments.tables import Invitation, Tournament, TournamentGuest, TournamentOrganiser
 from referee.tournaments.terms import Terms
 
 
@@ -40,7 +40,7 @@ def open_entries(session: Session, tournament_id: str) -> Tournament:
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     tournament.status = TournamentState.OPEN
     tournaments.make_searchable(session, tournament)
-    invitations.invite_all(session, tournament)
+    guest_notifications.notify_all(session, tournament)
     return mark_changed(session, tournament)
 
 
@@ -97,6 +97,7 @@ def delete_draft(session: Session, tournament_id: str) -> None:
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     session.execute(delete(TournamentGuest).where(TournamentGuest.tournament_id == tournament_id))
     session.execute(delete(TournamentOrganiser).where(TournamentOrganiser.tournament_id == tournament_id))
+    session.execute(delete(Invitation).where(Invitation.object_id == tournament_id))
     session.delete(tournament)
 
 

@@ -13,13 +13,14 @@ from referee.tournaments.progress import Progress, load_progress
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 
-MAX_MATCHES: Final = 6
+CANDIDATES: Final = 2  # running matches of each game of which one may be shown
+MAX_MATCHES: Final = 10
 MAX_TOURNAMENTS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Hold running matches of all games (oldest first), tournaments in progress (newest first) and counts.
+    """Hold a few running matches of each game (oldest first), tournaments in progress (newest first) and counts.
 
     ``counts`` has the numbers of ``running`` matches, of ``waiting`` matches, of ``results``, of running
     ``tournaments``, and of tournaments ``open`` for entries.
@@ -31,7 +32,7 @@ class Overview:
 
 
 def load_overview(session: Session) -> Overview:
-    """Load the overview. If many matches are running, choose as many of each game as of the others, the oldest ones."""
+    """Load the overview, with the ``CANDIDATES`` oldest running matches of each game."""
     oldest = (StoredMatch.created_at, StoredMatch.id)
     place = func.row_number().over(partition_by=StoredMatch.game, order_by=oldest)
     of_games = (
@@ -39,8 +40,8 @@ def load_overview(session: Session) -> Overview:
         .where(StoredMatch.status == MatchState.RUNNING, StoredMatch.listed)
         .subquery()
     )
-    chosen = select(StoredMatch).join(of_games, of_games.c.id == StoredMatch.id).order_by(of_games.c.place, *oldest)
-    running = sorted(session.scalars(chosen.limit(MAX_MATCHES)), key=lambda match: (match.created_at, match.id))
+    chosen = select(StoredMatch).join(of_games, of_games.c.id == StoredMatch.id).where(of_games.c.place <= CANDIDATES)
+    running = list(session.scalars(chosen.order_by(*oldest).limit(MAX_MATCHES)))
     tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS), Tournament.listed)
     tournaments = tournaments.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
     with_progress = [(tournament, load_progress(session, tournament.id)) for tournament in session.scalars(tournaments)]

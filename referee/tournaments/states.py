@@ -36,3 +36,22 @@ class Preflight(StrEnum):
 
 
 NOT_READY: Final = frozenset({Preflight.ASKED, Preflight.ABSENT})  # the bot must still pass a handshake
+
+
+class InvitationKind(StrEnum):
+    """List what an invitation asks for."""
+
+    TOURNAMENT = "tournament"  # to run it together with its organisers
+    SERIES = "series"  # the same
+    ENTRY = "entry"  # to let a bot play in a tournament
+
+
+class InvitationState(StrEnum):
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    LAPSED = "lapsed"  # was pending or declined when the tournament started or, for organisers and late entries, ended
+
+
+DECIDABLE: Final = (InvitationState.PENDING, InvitationState.DECLINED)  # who declined may still accept

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from referee.db.base import Base, Id, Json, ShortString, StoredEnum, Title, one_of
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
-from referee.tournaments.states import OVER, Preflight, TournamentState
+from referee.tournaments.states import OVER, InvitationKind, InvitationState, Preflight, TournamentState
 
 NO_LIMIT: Final = 1000  # as ``bots_per_owner``: an owner may enter any number of bots
 
@@ -58,7 +58,8 @@ class Tournament(Base):
     preflight_until: Mapped[datetime | None]
     status: Mapped[TournamentState] = mapped_column(StoredEnum(TournamentState), index=True)
     status_reason: Mapped[str | None] = mapped_column(Text)
-    created_by: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    # None after the last organiser has left
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
@@ -89,6 +90,7 @@ class TournamentEntry(Base):
     substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the house bot that plays its seats now
     substituted_at: Mapped[datetime | None]  # since when, also of the last substitution if it is over
     substitution_code: Mapped[str | None] = mapped_column(ShortString)
+    owner_withdrew_at: Mapped[datetime | None]  # then organisers need their consent to enter it again
     disqualified_at: Mapped[datetime | None]
     disqualification_reason: Mapped[str | None] = mapped_column(Text)
 
@@ -122,6 +124,28 @@ class EntryRequest(Base):
     created_at: Mapped[datetime]
     refused_at: Mapped[datetime | None]
     reason: Mapped[str | None] = mapped_column(Text)
+
+
+class Invitation(Base):
+    """Ask an account to run a tournament or a series together with others, or to let its bot play in a tournament."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (
+        one_of("kind", InvitationKind),
+        one_of("state", InvitationState),
+        Index(None, "account_id", "created_at", "id"),
+        Index(None, "object_id", "created_at", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    kind: Mapped[InvitationKind] = mapped_column(StoredEnum(InvitationKind))
+    object_id: Mapped[str] = mapped_column(Id)  # of a tournament or a series
+    bot_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"), index=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))  # who decides
+    invited_by: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    state: Mapped[InvitationState] = mapped_column(StoredEnum(InvitationState))  # never ``lapsed``, which is computed
+    created_at: Mapped[datetime]
+    decided_at: Mapped[datetime | None]
 
 
 class TournamentRound(Base):

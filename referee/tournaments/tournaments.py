@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, func, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
@@ -19,8 +19,8 @@ from referee.db.paging import Cursor, Page, load_newest_first
 from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.round_times import check_changes
-from referee.tournaments.states import UNFINISHED, TournamentState
-from referee.tournaments.tables import Tournament, TournamentEntry, TournamentOrganiser
+from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationState, TournamentState
+from referee.tournaments.tables import Invitation, Tournament, TournamentEntry, TournamentOrganiser
 from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
 from referee.tournaments.terms import Terms
 
@@ -73,14 +73,24 @@ def check_times_ahead(times: Mapping[str, Any], moment: datetime) -> None:
 def get_tournament(session: Session, tournament_id: str, *, manager: Account | None = None) -> Tournament:
     """Return a tournament.
 
-    Raise ``NotFound`` if there is none, and ``Forbidden`` if ``manager`` is given and may not manage it.
+    If ``manager`` is given and may not manage it, raise ``NotFound`` for a draft, which others do not see, otherwise
+    ``Forbidden``. Raise ``NotFound`` if there is none.
     """
     tournament = session.get(Tournament, tournament_id)
-    if tournament is None:
+    is_foreign = tournament is not None and manager is not None and not is_manager(manager, tournament)
+    if tournament is None or (is_foreign and tournament.status == TournamentState.DRAFT):
         raise NotFound("tournament", tournament_id)
-    if manager is not None and not is_manager(manager, tournament):
+    if is_foreign:
         raise Forbidden("Only the organisers of the tournament or the operator may do this.")
     return tournament
+
+
+def get_visible_tournament(session: Session, tournament_id: str, viewer: Account | None = None) -> Tournament:
+    """Return a tournament. Raise ``NotFound`` if there is none, or if it is a draft that ``viewer`` does not run."""
+    found = get_tournament(session, tournament_id)
+    if found.status == TournamentState.DRAFT and (viewer is None or not is_manager(viewer, found)):
+        raise NotFound("tournament", tournament_id)
+    return found
 
 
 def is_manager(account: Account, tournament: Tournament) -> bool:
@@ -100,7 +110,7 @@ def list_tournaments(
 ) -> Page[Tournament]:
     """Return a page of tournaments, the newest first. ``status`` is one state or several states.
 
-    ``organiser`` is the id of an account that runs them. Unlisted tournaments are shown only to those who run them.
+    ``organiser`` is the id of an account that runs them. Only those who run them see drafts and unlisted tournaments.
     """
     query = select(Tournament).where(_is_listed_for(viewer))
     if status is not None:
@@ -113,9 +123,10 @@ def list_tournaments(
 
 
 def _is_listed_for(viewer: Account | None) -> ColumnElement[bool]:
+    is_public = and_(Tournament.listed, Tournament.status != TournamentState.DRAFT)
     if viewer is None:
-        return Tournament.listed.is_(True)
-    return true() if viewer.role == Role.ADMIN else or_(Tournament.listed, _is_run_by(viewer.id))
+        return is_public
+    return true() if viewer.role == Role.ADMIN else or_(is_public, _is_run_by(viewer.id))
 
 
 def _is_run_by(account_id: str) -> ColumnElement[bool]:
@@ -144,6 +155,13 @@ def lock_in_state(session: Session, tournament_id: str, *states: TournamentState
         expected = " or ".join(state for state in TournamentState if state in states)
         raise Conflict(f"The tournament is {tournament.status}, not {expected}.")
     return tournament
+
+
+def withdraw_invitations(session: Session, object_id: str, account_id: str) -> None:
+    """Withdraw what an account that no longer runs a tournament or series has asked others about it."""
+    sent = Invitation.object_id == object_id, Invitation.invited_by == account_id, Invitation.state.in_(DECIDABLE)
+    withdrawn = {"state": InvitationState.WITHDRAWN, "decided_at": current_time(session)}
+    session.execute(update(Invitation).where(*sent).values(withdrawn))
 
 
 def _check_quota(session: Session, account_id: str, quota: int) -> None:

@@ -184,9 +184,10 @@ def _tables() -> str:
 
 SITE_PAGES: Final = {  # modules, and what the page's script imports
     "match_page.js": (
-        ("viewer.js", "logfile.js", "tables.js", "cards.js"),
-        ("BadLog", "addPresentations", "fetchPictures", "fetchTable", "make", "mount", "readLog"),
+        ("viewer.js", "tables.js", "cards.js"),
+        ("addPresentations", "fetchPictures", "fetchTable", "make", "mount"),
     ),
+    "match_log.js": (("logfile.js", "checking.js"), ("checkLog", "readLog")),
     "show_page.js": (
         ("show.js", "logfile.js", "tables.js", "cards.js"),
         ("Show", "addPresentations", "fetchPictures", "fetchTable", "readLog"),

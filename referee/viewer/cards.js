@@ -4,8 +4,7 @@ import { make } from "./dom.js";
 import { cardSign, cardsWords, isCard } from "./words.js";
 
 const MOST_CARDS = 120; // maximum number in one fan; more than two packs
-/** Below this width, a card shows its rank and suit as text, because its picture is illegible. */
-export const SMALL_PX = 34;
+const SMALL_PX = 34; // a narrower card shows its rank and suit as text, because its picture is illegible
 
 const PICTURES = new Map(); // data URLs by card
 
@@ -26,6 +25,12 @@ export async function fetchPictures() {
 export function pictureOf(card) {
   const name = isCard(card) ? card : "back";
   return PICTURES.get(name) ?? new URL(`./cards/${name}.svg`, import.meta.url).href;
+}
+
+/** Mark `place` if its cards, as wide as `probe`, are too small for pictures. Cards that are not displayed have no width. */
+export function markSmall(place, probe) {
+  const width = probe.offsetWidth;
+  place.classList.toggle("small", width > 0 && width < SMALL_PX);
 }
 
 /** Create the picture of a card. */

@@ -1,6 +1,6 @@
 // Draw the middle of the table: tricks, rivers, piles, pots, boards and notes.
 
-import { SMALL_PX, cardFace, cardPicture, showFan } from "./cards.js";
+import { cardFace, cardPicture, markSmall, showFan } from "./cards.js";
 import { make, text } from "./dom.js";
 import { cardWords, cardsWords, countNoun } from "./words.js";
 
@@ -57,9 +57,8 @@ export class CentreView {
   _setFit(fit) {
     this._fit = fit;
     this.element.style.setProperty("--fit", fit.toFixed(3));
-    const width = this.probe.offsetWidth;
-    this.element.classList.toggle("small", width < SMALL_PX);
-    this.element.classList.toggle("numbered", width < NAMED_PX);
+    markSmall(this.element, this.probe);
+    this.element.classList.toggle("numbered", this.probe.offsetWidth < NAMED_PX);
   }
 }
 

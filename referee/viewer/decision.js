@@ -1,12 +1,11 @@
 // Show the current decision in a panel: the question, the answer, its time and its fault.
 
+import { actionWords } from "./action_words.js";
 import { make, nameOf, text } from "./dom.js";
-import { actionWords, jsonTable } from "./json_view.js";
+import { fetchPart } from "./parts.js";
 import { OPEN } from "./replay.js";
-import { SOURCES, countNoun } from "./words.js";
+import { SOURCES } from "./words.js";
 
-const MOST_LEGAL = 60; // maximum number of legal actions shown
-const MOST_EVENTS = 80;
 const PATIENCE_MS = 250; // wait before fetching a question, so that none is fetched while stepping
 
 /**
@@ -82,29 +81,10 @@ export class DecisionPanel {
   async _fill(place, row) {
     try {
       const question = await this.question?.(row);
-      place.replaceChildren(...(question ? this._question(question, row) : [quiet(this.noQuestion)]));
+      place.replaceChildren(...(question ? (await fetchPart("questionView"))(question, row, this.replay) : [quiet(this.noQuestion)]));
     } catch (error) {
       place.replaceChildren(quiet(`The question could not be fetched: ${text(error.message)}`));
     }
-  }
-
-  _question(question, row) {
-    const legal = Array.isArray(question.legal_actions) ? question.legal_actions : [];
-    const events = Array.isArray(question.new_events) ? question.new_events : [];
-    return [
-      make("h3", {}, "Observation"), regionOf("Observation", jsonTable(question.observation)),
-      make("h3", {}, `New events (${events.length})`),
-      events.length ? make("ul", { class: "new-events" }, events.slice(-MOST_EVENTS).map((event) => this._eventItem(event))) : quiet("none"),
-      make("h3", {}, countNoun(legal.length, "legal action")),
-      make("ol", { class: "legal", start: 0 }, legal.slice(0, MOST_LEGAL).map((action) => legalItem(action, row.action, question.default_action))),
-      legal.length > MOST_LEGAL ? quiet(`and ${legal.length - MOST_LEGAL} more`) : null,
-      make("h3", {}, "Time"), regionOf("Time", jsonTable(question.time)),
-    ].filter(Boolean);
-  }
-
-  _eventItem(event) {
-    const words = this.replay.describe(event);
-    return words ? make("li", {}, text(words)) : null;
   }
 
   _link(row) {
@@ -121,17 +101,6 @@ export class DecisionPanel {
     };
     return make("p", { class: "row" }, make("button", { type: "button", class: "small", click: copy }, "Copy a link to this decision"), said);
   }
-}
-
-function legalItem(action, played, otherwise) {
-  const same = (left, right) => JSON.stringify(left) === JSON.stringify(right);
-  const marks = [same(action, played) ? "played" : null, same(action, otherwise) ? "default" : null].filter(Boolean);
-  return make("li", { class: marks.includes("played") ? "chosen" : null }, actionWords(action),
-    marks.map((mark) => [" ", make("span", { class: "tag" }, mark)]).flat());
-}
-
-function regionOf(label, inside) {
-  return make("div", { class: "frame", role: "region", tabindex: 0, "aria-label": label }, inside);
 }
 
 function quiet(words) {

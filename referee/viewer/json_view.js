@@ -1,5 +1,6 @@
 // Show JSON as readable nested tables of bounded size.
 
+import { lineOf } from "./action_words.js";
 import { make, text } from "./dom.js";
 import { cardSign, isCard } from "./words.js";
 
@@ -14,14 +15,6 @@ export function jsonTable(value, depth = 0) {
   }
   if (value && typeof value === "object") return membersOf(Object.entries(value), depth);
   return plainOf(value);
-}
-
-/** Return an action as one line, like "bid, tricks 3". */
-export function actionWords(action) {
-  if (!action || typeof action !== "object") return text(action);
-  const { type, ...members } = action;
-  const words = Object.entries(members).map(([key, value]) => `${key.replaceAll("_", " ")} ${lineOf(value)}`);
-  return text([typeof type === "string" ? type.replaceAll("_", " ") : null, ...words].filter(Boolean).join(", "));
 }
 
 function membersOf(entries, depth) {
@@ -56,12 +49,4 @@ function cardMark(card) {
 
 function isPlain(value) {
   return value === null || typeof value !== "object";
-}
-
-function lineOf(value) {
-  if (isCard(value)) return cardSign(value);
-  if (Array.isArray(value)) return value.length ? value.map(lineOf).join(" ") : "none";
-  if (value && typeof value === "object") return JSON.stringify(value);
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return value === null ? "–" : String(value);
 }

@@ -1,22 +1,8 @@
-// Show the result of the match and the verification of its log.
+// Show the verification of a log.
 
-import { checkLog } from "./checking.js";
-import { make, nameOf, tableOf, text } from "./dom.js";
-import { countNoun, numberWords } from "./words.js";
-
-/** Return the result as a table, hidden before the end. `botAddress(player)` returns the page of a bot, or null. */
-export function resultPanel(replay, botAddress) {
-  const { result, header } = replay;
-  if (!result) return make("section", { class: "panel", hidden: true });
-  const seats = header.players.map((_, seat) => seat);
-  seats.sort((left, right) => result.placements[left] - result.placements[right] || left - right);
-  const rows = seats.map((seat) => [
-    playerOf(header.players[seat], botAddress), String(result.placements[seat]), String(seat + 1), text(header.players[seat].version ?? "–"),
-    numberWords(result.scores[seat]), signed(result.returns[seat]), faultsOf(result.faults[seat]),
-  ]);
-  return make("section", { class: "panel" }, make("h2", {}, "Result"),
-    tableOf("Final placements", ["Player", "Place", "Seat", "Version", "Score", "Returns", "Faults"], rows, { numbers: [1, 2, 4, 5, 6] }));
-}
+import { make, text } from "./dom.js";
+import { fetchPart } from "./parts.js";
+import { countNoun } from "./words.js";
 
 /** Show a badge that says whether the log is valid, and a panel with the individual checks. */
 export class Checks {
@@ -35,7 +21,7 @@ export class Checks {
     this._badge("wait", "Checking …");
     let found;
     try {
-      found = await checkLog(lines, rows, signature);
+      found = await (await fetchPart("checkLog"))(lines, rows, signature);
     } catch (error) {
       found = { ok: false, row: 0, reason: `a row is malformed (${error.message})` };
     }
@@ -75,17 +61,4 @@ function findings(found) {
 
 function finding(holds, words) {
   return make("li", { class: holds ? "holds" : "fails" }, make("span", { "aria-hidden": "true" }, holds ? "✓ " : "✕ "), words);
-}
-
-function playerOf(player, botAddress) {
-  const address = botAddress?.(player);
-  return address ? make("a", { href: address }, nameOf(player.name)) : nameOf(player.name);
-}
-
-function signed(number) {
-  return number > 0 ? `+${number}` : numberWords(number);
-}
-
-function faultsOf(count) {
-  return count ? make("span", { class: "bad" }, String(count)) : "0";
 }

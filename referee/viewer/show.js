@@ -28,8 +28,6 @@ export class Show {
     this._area = make("div", { class: "play-area show" }, make("p", { class: "where" }, this.title), this.table.element, this.sentence);
     root.replaceChildren(this._area);
     this.table.settle(); // before it is painted
-    this._sizes = new ResizeObserver(() => this.table.settle());
-    this._sizes.observe(this.table.element);
     this._goTo(live || STILL.matches ? this.replay.last : this.replay.decisions[0] ?? 0);
   }
 
@@ -63,11 +61,6 @@ export class Show {
   close() {
     this.replay.live = false;
     if (this.at >= this.last) this._goTo(this.last);
-  }
-
-  dispose() {
-    this.pause();
-    this._sizes.disconnect();
   }
 
   _goTo(wanted) {

@@ -1,14 +1,19 @@
 // Show the match in a page that is opened from disk and contains everything it needs.
 
 import { addPictures } from "./cards.js";
+import { checkLog } from "./checking.js";
 import { make } from "./dom.js";
 import { Ending } from "./ending.js";
 import { Flights } from "./flights.js";
 import { ALL_TABLES } from "./games.js";
+import { helpDialog } from "./help.js";
 import { BadLog, readLog } from "./logfile.js";
+import { addParts } from "./parts.js";
 import { ALL_PRESENTATIONS } from "./presentations.js";
+import { questionView } from "./question.js";
+import { resultPanel } from "./result.js";
 import { addPresentations, addTables } from "./tables.js";
-import { addParts, mount } from "./viewer.js";
+import { mount } from "./viewer.js";
 
 /** Show the match packed into this page. */
 export async function openPacked() {
@@ -21,7 +26,7 @@ export async function openPacked() {
     addPictures(cards);
     addPresentations(ALL_PRESENTATIONS);
     addTables(...ALL_TABLES);
-    addParts({ Flights, Ending });
+    addParts({ Flights, Ending, checkLog, helpDialog, questionView, resultPanel });
     const { lines, rows } = readLog(new TextEncoder().encode(log));
     mount(root, {
       header: rows[0], rows, lines, faults,

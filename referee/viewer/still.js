@@ -12,7 +12,6 @@ export async function drawStill(root, { header, rows, presentations }) {
   const replay = new Replay(header, tableFor(header.game), rows);
   const table = new TableView(replay);
   root.replaceChildren(table.element);
-  table.settle();
+  table.settle(); // before it is painted
   table.show(replay.positionAt(replay.last, OPEN));
-  new ResizeObserver(() => table.settle()).observe(root);
 }

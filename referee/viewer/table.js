@@ -1,6 +1,6 @@
 // Draw the table and its seats from a position, independently of the game.
 
-import { SMALL_PX, cardPicture, showFan } from "./cards.js";
+import { cardPicture, markSmall, showFan } from "./cards.js";
 import { CentreView } from "./centre.js";
 import { make, nameOf, setText, text } from "./dom.js";
 import { capitalized, cardWords, countNoun, numberWords, seatWords } from "./words.js";
@@ -25,6 +25,7 @@ export class TableView {
     this._first = 0;
     this._position = null;
     this.place(0);
+    new ResizeObserver(() => this.settle()).observe(this.element);
   }
 
   /** Arrange the seats around the table so that `first` is the nearest. */
@@ -49,12 +50,12 @@ export class TableView {
     this.settle();
   }
 
-  /** Choose the sizes again after a change of the window or of the largest numbers of cards. */
+  /** Choose the sizes again when the element was put into the page, or after a change of the largest numbers of cards. */
   settle() {
     const { shape } = this.replay;
     const strips = getComputedStyle(this.element).getPropertyValue("--strips-shown").trim() === "1";
     for (const view of this.seats) measureSeat(view, shape, { strips });
-    for (const view of this.seats) view.root.classList.toggle("small", view.probe.offsetWidth < SMALL_PX);
+    for (const view of this.seats) markSmall(view.root, view.probe);
     this.element.classList.toggle("with-board", shape.board);
     this.centre.fit(shape);
     if (this._position) this.show(this._position);

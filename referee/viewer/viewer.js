@@ -8,22 +8,13 @@ import { make, setText, text } from "./dom.js";
 import { EventList, sentenceAt } from "./event_list.js";
 import { Graph } from "./graph.js";
 import { highlightsOf } from "./highlights.js";
-import { Checks, resultPanel } from "./outcome.js";
+import { Checks } from "./outcome.js";
+import { fetchPart } from "./parts.js";
 import { OPEN, Replay } from "./replay.js";
 import { followSwipes, moreButton } from "./sheet.js";
 import { TableView } from "./table.js";
 import { tableFor } from "./tables.js";
 import { seatWords } from "./words.js";
-
-const PARTS = { // fetched when a match is first played, and when it has been watched to its end
-  Flights: async () => (await import("./flights.js")).Flights,
-  Ending: async () => (await import("./ending.js")).Ending,
-};
-
-/** Use these parts, {Flights, Ending}, instead of fetching them. */
-export function addParts(parts) {
-  for (const [name, part] of Object.entries(parts)) PARTS[name] = async () => part;
-}
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const FLIGHTS_MS = 1_500; // after the first step
@@ -34,8 +25,8 @@ const BELOW_PX = 8; // free below the viewer
 
 /**
  * Show a match in `root` and return the viewer. `source` is {header, rows, lines (raw, null while live), signature, live, faults,
- * question(row), noQuestion, verification(), linkOf(row), botAddress(player), addressed, next(), link}. Only `header` and
- * `rows` are required. Unless `addressed` is false, the address of the page names the moment shown. `next()` and `link`
+ * question(row), noQuestion, verification(), linkOf(row), botAddress(player), addressed, showsResult, next(), link}. Only `header` and
+ * `rows` are required. Unless `showsResult` is false, a panel has the result. Unless `addressed` is false, the address of the page names the moment shown. `next()` and `link`
  * are those of `Ending`. A match whose moment is not named by the address plays by itself, unless the reader prefers
  * that nothing moves.
  */
@@ -46,7 +37,7 @@ export function mount(root, source) {
 class Viewer {
   constructor(root, source) {
     this.root = root;
-    this.source = { linkOf: linkHere, addressed: true, noQuestion: "This log does not contain the questions.", ...source };
+    this.source = { linkOf: linkHere, addressed: true, showsResult: true, noQuestion: "This log does not contain the questions.", ...source };
     this.at = 0;
     this.viewer = source.live ? null : OPEN;
     this._keysDisabled = false;
@@ -59,6 +50,7 @@ class Viewer {
     this._sizes.observe(document.body); // what is above the viewer may become higher
     addEventListener("resize", () => this._resized(), this._ends);
     this._assemble(source);
+    this._resized(); // before the first picture, so that nothing moves after it
     if (source.live) this.controls.jump(this.replay.last);
     else if (!this.follow(location.hash)) this._begin();
   }
@@ -166,7 +158,7 @@ class Viewer {
     const isLast = () => replay === this.replay && !replay.live && this.at === replay.last;
     if (!isLast()) this._ending?.hide();
     else if (playing) {
-      const Ending = await PARTS.Ending();
+      const Ending = await fetchPart("Ending");
       if (!isLast()) return;
       if (this._ending?.replay !== replay) {
         this._ending?.element.remove();
@@ -189,7 +181,7 @@ class Viewer {
   async _addFlights() {
     if (STILL.matches || this._flights?.felt === this.table.element) return;
     const { table, playArea } = this;
-    const Flights = await PARTS.Flights();
+    const Flights = await fetchPart("Flights");
     if (this._flights?.felt === this.table.element || table !== this.table) return;
     this._flights = new Flights(table.element, pictureOf);
     playArea.append(this._flights.layer);
@@ -226,15 +218,23 @@ class Viewer {
     this.checks = new Checks();
     this.sentence = make("p", { class: "sentence", "aria-live": "polite" });
     followSwipes(this.table.element, (steps) => this.controls.event(steps));
+    this.below = make("div", { class: "below" }, this.graph.element, this.checks.element);
     this.root.classList.add("viewer");
     this.playArea = make("div", { class: "play-area" }, this._head(live), this.table.element, this.sentence, this.controls.element);
     this.root.replaceChildren(
       this.playArea,
       make("div", { class: "beside" }, this.decision.element, this.eventList.element),
-      make("div", { class: "below" }, resultPanel(this.replay, this.source.botAddress), this.graph.element, this.checks.element), this._help());
+      this.below);
+    if (this.replay.result && this.source.showsResult) this._addResult(this.replay).catch(() => {}); // without it, the log has the result
+    this.table.settle(); // before it is painted
     this.graph.redraw();
     if (!live) this.controls.mark(highlightsOf(this.replay));
     if (!live && lines) this.checks.run(lines, rows, this.source.signature ?? null, this.source.verification);
+  }
+
+  async _addResult(replay) {
+    const resultPanel = await fetchPart("resultPanel");
+    if (replay === this.replay) this.below.prepend(resultPanel(replay, this.source.botAddress));
   }
 
   _head(live) {
@@ -248,7 +248,7 @@ class Viewer {
     }
     const options = make("div", { class: "options" }, this.controls.choices,
       live ? null : make("label", { class: "look" }, make("span", { class: "unseen" }, "View "), this.looks),
-      make("button", { type: "button", class: "small help", "aria-label": "Help: keys", title: "Keys (?)", click: () => this.help.showModal() }, "?"));
+      make("button", { type: "button", class: "small help", "aria-label": "Help: keys", title: "Keys (?)", click: () => this._showHelp() }, "?"));
     return make("div", { class: "head" }, make("p", { class: "where" }, this.title, " ", this.phase),
       live ? make("span", { class: "live-mark" }, make("span", { class: "dot" }), "Live ", this.liveWords) : this.checks.badge,
       moreButton(options), options);
@@ -298,15 +298,10 @@ class Viewer {
     this.decision.show(0, this.viewer);
   }
 
-  _help() {
-    const keys = KEYS.map(([, sign, words]) => [make("dt", {}, make("kbd", {}, sign)), make("dd", {}, words)]).flat();
-    const single = make("input", { type: "checkbox", checked: !this._keysDisabled, change: () => (this._keysDisabled = !single.checked) });
-    this.help = make("dialog", { class: "keys", "aria-label": "Keys" }, make("h2", {}, "Keys"),
-      make("dl", { class: "facts" }, keys, make("dt", {}, make("kbd", {}, "?")), make("dd", {}, "this help")),
-      make("p", {}, make("label", { class: "look" }, single, " Enable single-key shortcuts")),
-      make("p", {}, "Click the graph or an event to go there. A link that ends in ", make("code", {}, "#d17"), " opens decision 17. The address names the event that is shown, so that reloading the page returns to it."),
-      make("form", { method: "dialog" }, make("button", {}, "Close")));
-    return this.help;
+  async _showHelp() {
+    this.help ??= (await fetchPart("helpDialog"))(KEYS, { enabled: () => !this._keysDisabled, enable: (on) => (this._keysDisabled = !on) });
+    this.root.append(this.help);
+    this.help.showModal();
   }
 
   _key(event) {
@@ -315,7 +310,7 @@ class Viewer {
     if (event.key === "Escape") this._ending?.hide();
     if (!within || (letter && this._keysDisabled) || this.replay.last < 0) return;
     if (event.key === "?" && !event.target.closest?.("input, select, textarea, dialog")) {
-      this.help.showModal();
+      this._showHelp();
       event.preventDefault();
     } else if (handleKey(this.controls, event)) {
       event.preventDefault();
@@ -329,7 +324,6 @@ class Viewer {
     const size = `${offsetWidth} ${offsetHeight}`;
     if (size === this._size) return;
     this._size = size;
-    this.table.settle();
     this.graph.redraw();
   }
 }

@@ -71,6 +71,11 @@ def has_due(session: Session) -> bool:
     return bool(_ANY_DUE.rows(session, {"moment": current_time(session), "boot": boot, "seconds": seconds}))
 
 
+def has_claimed(session: Session) -> bool:
+    """Return whether any delivery is under way."""
+    return session.scalar(select(Delivery.id).where(LEASES.is_leased(*lease_now(session))).limit(1)) is not None
+
+
 def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
     """Claim up to ``limit`` deliveries that are due or whose lease expired, oldest first.
 

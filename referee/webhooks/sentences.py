@@ -1,6 +1,6 @@
 """Describe notifications in a sentence for people, with the path of the page that shows more."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,8 +22,36 @@ def describe_notification(event: str, payload: Json) -> Sentence:
     return _DESCRIBE[NotificationType(event)](payload)
 
 
+def _account_recovered(payload: Json) -> Sentence:
+    proof, moment = str(payload.get("proof", "")), str(payload.get("at", ""))
+    way = f"the secret of your bot {proof}" if proof.startswith("bot_") else "its recovery code"
+    text = f"Your account was recovered with {way} on {moment[:10]} at {moment[11:16]} UTC. Earlier tokens are revoked."
+    return Sentence(text, "/account#tokens")
+
+
+def _recovery_code_made(payload: Json) -> Sentence:
+    moment = str(payload.get("at", ""))
+    text = (
+        f"A new recovery code was made on {moment[:10]} at {moment[11:16]} UTC with the token {payload.get('token')}. "
+        "If you did not make it, revoke this token, which ends the code, too."
+    )
+    return Sentence(text, "/account#tokens")
+
+
 def _match_finished(payload: Json) -> Sentence:
-    return Sentence(f"A match of {_game(payload)} has its result.", f"/matches/{payload.get('match', '')}")
+    seats = [seat for seat in payload.get("seats", ()) if "name" in seat]
+    winners, others = ([seat["name"] for seat in seats if (seat["placement"] == 1) is won] for won in (True, False))
+    text = f"A match of {_game(payload)} has its result."
+    if len(winners) == 1:
+        against = f" against {_join(others)}" if others else ""
+        text = f"{winners[0]} won a match of {_game(payload)}{against}."
+    elif winners:
+        text = f"{_join(winners)} shared the first place in a match of {_game(payload)}."
+    return Sentence(text, f"/matches/{payload.get('match', '')}")
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join([*names[:-2], " and ".join(names[-2:])])
 
 
 def _bot_unhealthy(payload: Json) -> Sentence:
@@ -49,6 +77,25 @@ def _friendly_decided(payload: Json) -> Sentence:
     return Sentence(text, f"/matches/{match_id}" if match_id else "/account#friendlies")
 
 
+def _invitation_received(payload: Json) -> Sentence:
+    what = f"to enter your bot {payload['bot_name']} in" if payload.get("bot_name") else "to organise"
+    return Sentence(f"{payload.get('from_name')} asks {what} {_name(payload)}. {_ANSWER}", "/account#invitations")
+
+
+def _invitation_decided(payload: Json) -> Sentence:
+    what = "to enter a bot" if payload.get("bot") else "to organise it"
+    text = f"{_name(payload)}: your invitation {what} was {payload.get('state')}."
+    if payload.get("series"):
+        return Sentence(text, f"/series/{payload['series']}")
+    return Sentence(text, f"/tournaments/{payload.get('tournament')}/organise")
+
+
+def _friendly_cancelled(payload: Json) -> Sentence:
+    names = ", ".join(payload.get("names", ()))
+    text = f"The friendly of {_game(payload)} of {names} was cancelled, without a fault: {payload.get('reason')}."
+    return Sentence(text, f"/matches/{payload.get('match', '')}")
+
+
 def _tournament_invited(payload: Json) -> Sentence:
     return _of_tournament(payload, f"invites your bots that play {_game(payload)}.")
 
@@ -71,6 +118,11 @@ def _tournament_cancelled(payload: Json) -> Sentence:
 
 def _tournament_changed(payload: Json) -> Sentence:
     return _of_tournament(payload, f"was changed: {', '.join(payload.get('changed', ()))}.")
+
+
+def _tournament_entered(payload: Json) -> Sentence:
+    text = f"{payload.get('from_name')} entered your bot {payload.get('bot_name')} in {_name(payload)}."
+    return Sentence(f"{text} You can withdraw it on your account page.", "/account#tournaments")
 
 
 def _tournament_entry_decided(payload: Json) -> Sentence:
@@ -103,18 +155,25 @@ def _title(game: str) -> str:
     return game_title(game) if game in catalogue() else game
 
 
+_ANSWER: Final = "Accept or decline on your account page."
 _DESCRIBE: Final[Mapping[NotificationType, Callable[[Json], Sentence]]] = {
+    NotificationType.ACCOUNT_RECOVERED: _account_recovered,
+    NotificationType.RECOVERY_CODE_MADE: _recovery_code_made,
     NotificationType.MATCH_FINISHED: _match_finished,
     NotificationType.BOT_UNHEALTHY: _bot_unhealthy,
     NotificationType.CERTIFICATE_LOST: _certificate_lost,
     NotificationType.FRIENDLY_REQUESTED: _friendly_requested,
     NotificationType.FRIENDLY_DECIDED: _friendly_decided,
+    NotificationType.INVITATION_RECEIVED: _invitation_received,
+    NotificationType.INVITATION_DECIDED: _invitation_decided,
+    NotificationType.FRIENDLY_CANCELLED: _friendly_cancelled,
     NotificationType.TOURNAMENT_INVITED: _tournament_invited,
     NotificationType.TOURNAMENT_STARTED: _tournament_started,
     NotificationType.TOURNAMENT_HELD_UP: _tournament_held_up,
     NotificationType.TOURNAMENT_FINISHED: _tournament_finished,
     NotificationType.TOURNAMENT_CANCELLED: _tournament_cancelled,
     NotificationType.TOURNAMENT_CHANGED: _tournament_changed,
+    NotificationType.TOURNAMENT_ENTERED: _tournament_entered,
     NotificationType.TOURNAMENT_ENTRY_DECIDED: _tournament_entry_decided,
     NotificationType.TOURNAMENT_DISQUALIFIED: _tournament_disqualified,
     NotificationType.PING: _ping,

@@ -7,17 +7,23 @@ from enum import StrEnum
 
 
 class NotificationType(StrEnum):
+    ACCOUNT_RECOVERED = "account.recovered"
+    RECOVERY_CODE_MADE = "account.recovery_code_made"
     MATCH_FINISHED = "match.finished"
     BOT_UNHEALTHY = "bot.unhealthy"
     CERTIFICATE_LOST = "certificate.lost"
     FRIENDLY_REQUESTED = "friendly.requested"
     FRIENDLY_DECIDED = "friendly.decided"
+    INVITATION_RECEIVED = "invitation.received"
+    INVITATION_DECIDED = "invitation.decided"
+    FRIENDLY_CANCELLED = "friendly.cancelled"
     TOURNAMENT_INVITED = "tournament.invited"
     TOURNAMENT_STARTED = "tournament.started"
     TOURNAMENT_HELD_UP = "tournament.held_up"
     TOURNAMENT_FINISHED = "tournament.finished"
     TOURNAMENT_CANCELLED = "tournament.cancelled"
     TOURNAMENT_CHANGED = "tournament.changed"
+    TOURNAMENT_ENTERED = "tournament.entered"
     TOURNAMENT_ENTRY_DECIDED = "tournament.entry_decided"
     TOURNAMENT_DISQUALIFIED = "tournament.disqualified"
     PING = "ping"

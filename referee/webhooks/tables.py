@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base, Id, Json, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
+from referee.webhooks.masked_urls import mask_url
 from referee.webhooks.states import DeliveryState, WebhookKind, WebhookState
 
 
@@ -29,6 +30,10 @@ class Webhook(Base):
     failing_since: Mapped[datetime | None]
     revision: Mapped[int]
     created_at: Mapped[datetime]
+
+    @property
+    def masked_url(self) -> str:
+        return mask_url(self.kind, self.url)
 
 
 class InboxEntry(Base):

@@ -32,28 +32,37 @@ from referee.series import series
 from referee.series.tables import Series
 from referee.tournaments import lifecycle, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
-from referee.tournaments.tables import Tournament, TournamentGuest
+from referee.tournaments.tables import Invitation, Tournament, TournamentEntry, TournamentGuest
 from referee.webhooks import webhooks
 from referee.webhooks.tables import InboxEntry, Webhook
-from referee.workflows import erasure, named_messages, stored_responses
+from referee.workflows import erasure, named_messages, stored_responses, tournament_cancellation
 
 _NAMED: Final = 5  # tournaments that an error names
+_LEFT: Final = "Its organiser deleted their account, and nobody else runs it."
+_ENDED_TOURNAMENT: Final = "ended tournament"
 
 
 def delete_account(
-    session: Session, by: Account | None, account_id: str, *, reason: str | None = None, master_key: bytes
+    session: Session,
+    by: Account | None,
+    account_id: str,
+    *,
+    reason: str | None = None,
+    ends_tournaments: bool = False,
+    master_key: bytes,
 ) -> Account:
     """Delete an account with all of its bots. ``by`` is its owner or, with a ``reason``, an operator.
 
     Raise ``Conflict`` if the account is deleted already, that of the house players, or that of the last operator or of
-    another operator, or if the account alone runs a tournament that is not over.
+    another operator. Raise it also if the account alone runs a tournament that is not over, in which bots of others are
+    entered, unless the deletion ``ends_tournaments``.
     """
     take_advisory_lock(session, "account names")
     accounts.lock_present(session, account_id)
     account = session.get_one(Account, account_id, populate_existing=True)
     _check_may_be_deleted(session, by, account)
     erasure.overwrite_deleted_rows(session)
-    _hand_over_tournaments(session, account)
+    _hand_over_tournaments(session, account, ends_tournaments, master_key)
     _hand_over_series(session, account)
     owned = select(Bot.id).where(Bot.owner_id == account_id, Bot.deleted_at.is_(None)).order_by(Bot.id)
     for bot_id in session.scalars(owned).all():
@@ -78,28 +87,53 @@ def _check_may_be_deleted(session: Session, by: Account | None, account: Account
         raise Conflict("This is the last operator's account. Give the role to another account first.")
 
 
-def _hand_over_tournaments(session: Session, account: Account) -> None:
-    """Give unfinished tournaments to their first co-organiser, delete drafts, and leave the tournaments of others."""
+def _hand_over_tournaments(session: Session, account: Account, ends_tournaments: bool, master_key: bytes) -> None:
+    """Give unfinished tournaments to their first co-organiser, end the others, and leave the tournaments of others."""
     alone: list[Tournament] = []
     run = select(Tournament).where(Tournament.created_by == account.id, Tournament.status.in_(UNFINISHED))
     for tournament in session.scalars(run.order_by(Tournament.id).with_for_update()).all():
         if tournaments.CO_ORGANISERS.hand_over(session, tournament):
             tournament.contact = tournament.link = None
-        elif tournament.status == TournamentState.DRAFT:
-            lifecycle.delete_draft(session, tournament.id)
         else:
             alone.append(tournament)
-    _require_none(alone)
+    if not ends_tournaments:
+        _require_none([tournament for tournament in alone if _has_bots_of_others(session, tournament, account)])
+    for tournament in alone:
+        if tournament.status == TournamentState.DRAFT:
+            lifecycle.delete_draft(session, tournament.id)
+        else:
+            _end_tournament(session, tournament, master_key)
     tournaments.CO_ORGANISERS.leave_all(session, account.id)
     without = {"contact": None, "link": None, "revision": Tournament.revision + 1}
     session.execute(update(Tournament).where(Tournament.created_by == account.id).values(without))
 
 
+def _end_tournament(session: Session, tournament: Tournament, master_key: bytes) -> None:
+    """Cancel a tournament that nobody runs any longer, and erase its texts."""
+    tournament_cancellation.cancel_tournament(session, tournament.id, master_key=master_key, reason=_LEFT)
+    tournament.name = neutral_name(_ENDED_TOURNAMENT, tournament.id)
+    tournament.description = tournament.prizes = None
+    erasure.remove_document(session, SearchKind.TOURNAMENT, tournament.id)
+    picture = Picture.kind == PictureKind.TOURNAMENT, Picture.subject_id == tournament.id
+    session.execute(delete(Picture).where(*picture))
+    named_messages.replace_tournament_name(session, tournament.id, tournament.name)
+
+
+def _has_bots_of_others(session: Session, tournament: Tournament, account: Account) -> bool:
+    entered = select(Bot.id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    entered = entered.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
+    return session.scalar(entered.where(Bot.owner_id != account.id).limit(1)) is not None
+
+
 def _hand_over_series(session: Session, account: Account) -> None:
-    """Give series to their first co-organiser, and leave those of others. A series without one stays as it is."""
+    """Give series to their first co-organiser, and leave those of others.
+
+    Of the others, delete those without a finished tournament; the rest is part of the archive.
+    """
     run = select(Series).where(Series.created_by == account.id).order_by(Series.id).with_for_update()
     for managed in session.scalars(run).all():
-        series.CO_ORGANISERS.hand_over(session, managed)
+        if not series.CO_ORGANISERS.hand_over(session, managed) and not series.has_finished(session, managed.id):
+            series.delete_series(session, managed.id)
     series.CO_ORGANISERS.leave_all(session, account.id)
 
 
@@ -108,8 +142,9 @@ def _require_none(alone: Sequence[Tournament]) -> None:
         named = ", ".join(f"{tournament.name} ({tournament.id})" for tournament in alone[:_NAMED])
         more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
         raise Conflict(
-            f"The account alone runs tournaments that are not over: {named}{more}. Add another organiser to each of "
-            "them, or cancel it, first."
+            f"The account alone runs tournaments that are not over, with bots of others: {named}{more}. Invite another "
+            "organiser to each of them and wait until they accept, or agree that they are cancelled and their texts "
+            "erased (end_tournaments)."
         )
 
 
@@ -136,6 +171,8 @@ def _delete_rows(session: Session, account_id: str) -> None:
         webhooks.remove(session, webhook_id)
     for table in (Token, InboxEntry, OrganiserRequest, TournamentGuest):
         session.execute(delete(table).where(table.account_id == account_id))
+    of_account = or_(Invitation.account_id == account_id, Invitation.invited_by == account_id)
+    session.execute(delete(Invitation).where(of_account))
     stored_responses.forget_account(session, account_id)
     bot_ids = select(Bot.id).where(Bot.owner_id == account_id)
     session.execute(delete(Picture).where(Picture.kind == PictureKind.BOT, Picture.subject_id.in_(bot_ids)))
@@ -145,8 +182,10 @@ def _make_nameless(session: Session, account: Account) -> None:
     """Give the account a neutral name, here and wherever its name was copied. Nobody may take the former one soon."""
     before, account.name = account.name, neutral_name(DELETED_ACCOUNT, account.id)
     account.normalized_name = spare_key(name_key(account.name), account.id)
-    account.deleted_at, account.role = current_time(session), Role.OWNER
+    account.deleted_at, account.role, account.class_of = current_time(session), Role.OWNER, None
     account.suspended_at = account.suspension_reason = None
+    account.recovery_sha256 = account.recovery_token_id = None
+    account.recovery_code_created_at = account.recovered_at = None
     session.flush()
     former_names.hide_names(session, account.id)
     former_names.give_up_name(session, NamedKind.ACCOUNT, account.id, before, None, is_shown=False)

@@ -32,11 +32,13 @@ from referee.matches.tables import FailedNonce, Fault, MatchSeat, MatchVoid, Rep
 from referee.series.tables import Series, SeriesOrganiser
 from referee.tournaments.tables import (
     EntryRequest,
+    Invitation,
     Tournament,
     TournamentEntry,
     TournamentGuest,
     TournamentOrganiser,
 )
+from referee.webhooks.masked_urls import mask_url
 from referee.webhooks.tables import Delivery, InboxEntry, Webhook
 
 Condition = Callable[[str, Select[Any]], ColumnElement[bool]]  # of the id of the account and those of its bots
@@ -44,7 +46,7 @@ Condition = Callable[[str, Select[Any]], ColumnElement[bool]]  # of the id of th
 PAGE: Final = 200  # rows that one transaction reads
 LEFT_OUT: Final = frozenset(
     {
-        *("normalized_name", "sha256", "key_digest", "body_hash", "draw_key", "join_code"),
+        *("normalized_name", "sha256", "recovery_sha256", "key_digest", "body_hash", "draw_key", "join_code"),
         *("epoch", "handshake_epoch", "lease_boot", "lease_until", "lost_claims", "handshake_lost_claims"),
     }
 )
@@ -78,7 +80,10 @@ def _pages(database: Database, model: Any, account_id: str, condition: Condition
         with database.read() as session:
             rows = session.execute(query).all()
         if rows:
-            yield [{column.name: _plain(row[place]) for place, column in enumerate(columns)} for row in rows]
+            read = [{column.name: row[place] for place, column in enumerate(columns)} for row in rows]
+            if model is Webhook:
+                read = [{**row, "url": mask_url(row["kind"], row["url"])} for row in read]
+            yield [{name: _plain(value) for name, value in row.items()} for row in read]
         if len(rows) < PAGE:
             return
         last = rows[-1][len(columns) :]
@@ -157,6 +162,7 @@ SECTIONS: Final[Mapping[str, tuple[Any, Condition]]] = {
     "tournament_guests": (TournamentGuest, _of_account(TournamentGuest.account_id)),
     "tournament_entries": (TournamentEntry, _of_bots(TournamentEntry.bot_id)),
     "entry_requests": (EntryRequest, _of_bots(EntryRequest.bot_id)),
+    "invitations": (Invitation, _of_account(Invitation.account_id, Invitation.invited_by)),
     "series": (Series, _of_account(Series.created_by)),
     "series_organisers": (SeriesOrganiser, _of_account(SeriesOrganiser.account_id)),
 }

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from referee.bots import bots, checks
 from referee.bots.checks import CheckOutcome, ClaimedCheck
 from referee.bots.tables import Certificate
-from referee.ladders import members
+from referee.ladders import members, new_versions
 from referee.webhooks import outbox
 from referee.webhooks.states import NotificationType
 
@@ -19,8 +19,10 @@ def finish_check(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome)
     Raise the same errors as ``checks.finish``.
     """
     before = _certified_games(session, claimed.bot_id)
-    checks.finish(session, claimed, outcome)
+    certificate = checks.finish(session, claimed, outcome)
     bot = bots.get_bot(session, claimed.bot_id)
+    if certificate is not None:
+        new_versions.begin_version(session, bot, certificate)
     members.refresh_memberships(session, bot)
     if outcome.version is not None and (lost := sorted(before - set(outcome.passed))):
         payload = {"bot": bot.id, "name": bot.name, "version": outcome.version, "games": lost}

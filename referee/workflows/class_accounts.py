@@ -42,8 +42,9 @@ def create_class(
 ) -> list[Member]:
     """Create an account for each name that has none, with a token that may play but not change the account.
 
-    Accounts that exist are returned without a token or, with ``new_tokens``, with another one that replaces those of
-    earlier calls. Raise ``BadNames`` with all bad names, and create nothing.
+    ``by`` may enter the bots of new accounts without asking. Accounts that exist are returned without a token or, with
+    ``new_tokens``, with another one that replaces those of earlier calls. Raise ``BadNames`` with all bad names, and
+    create nothing.
     """
     known = _check_names(session, names)
     members = []
@@ -111,6 +112,7 @@ def _create(session: Session, by: Account | None, index: int, name: str, lifetim
         account = accounts.create_account(session, name)
     except NameTaken as error:
         raise BadNames([(index, str(error))]) from error
+    account.class_of = None if by is None else by.id
     token = accounts.create_token(session, account.id, TOKEN_NAME, scopes=[Scope.PLAY], lifetime=lifetime)
     acts.record_act(session, by, ActKind.ACCOUNT_CREATED, account.id, name=account.name)
     return Member(account, is_new=True, token=token)

@@ -28,7 +28,7 @@ from referee.matches.states import OPEN
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
 from referee.pictures.kinds import PictureKind
 from referee.pictures.tables import Picture
-from referee.tournaments.tables import EntryRequest, TournamentEntry
+from referee.tournaments.tables import EntryRequest, Invitation, TournamentEntry
 from referee.workflows import named_messages, retirement, stored_responses
 
 BATCH: Final = 1_000  # rows of a table that one transaction erases
@@ -50,7 +50,7 @@ def delete_bot(session: Session, bot_id: str, *, master_key: bytes) -> Bot:
     overwrite_deleted_rows(session)
     _rename(session, bot, _names_played_under(session, bot))
     _erase_description(bot)
-    for table in (Check, FriendlyRules, LadderPlayer, EntryRequest):
+    for table in (Check, FriendlyRules, LadderPlayer, EntryRequest, Invitation):
         session.execute(delete(table).where(table.bot_id == bot.id))
     session.execute(update(TournamentEntry).where(TournamentEntry.bot_id == bot.id).values(preflight_reason=None))
     session.execute(delete(Picture).where(Picture.kind == PictureKind.BOT, Picture.subject_id == bot.id))

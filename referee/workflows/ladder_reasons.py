@@ -12,7 +12,7 @@ from referee.bots import certificates, checks
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
-from referee.ladders import members, official_matches
+from referee.ladders import members, new_versions, official_matches
 from referee.ladders.kinds import LadderPlay
 from referee.ladders.members import Membership
 from referee.ladders.tables import Ladder, LadderPlayer
@@ -90,7 +90,8 @@ class _Explanation:
         """Return the reason why a member that may play has no match now."""
         due_at, maximum = membership.member.due_at, self._player.daily_maximum
         midnight = members.next_day(self._moment)
-        if membership.matches_today(self._moment) >= (ladder.daily_matches or 0):
+        paced = membership.matches_today(self._moment) - membership.extra_today(self._moment)
+        if paced >= (ladder.daily_matches or 0) and not new_versions.plays_immediately(membership.member):
             return Reason("official_pace_used", at=max(midnight, due_at or midnight))
         if maximum is not None and self._of_day >= maximum:
             return Reason("official_maximum", at=max(midnight, due_at or midnight))

@@ -204,6 +204,7 @@ def _describe_end(match: _EndedMatch, closed: ClosedGroup | None) -> Json:
             {
                 "seat": seat.seat,
                 "bot": seat.bot_id,
+                "name": seat.bot_name,
                 "entrant": seat.entrant_id or seat.bot_id,
                 "placement": placement,
                 "returns": returns,
@@ -277,6 +278,7 @@ class _Seat(NamedTuple):
     version: str | None
     owner_id: str
     bot_url: str
+    bot_name: str
 
 
 _MATCHES, _SEATS, _BOTS, _RESULTS, _LADDERS = (
@@ -289,7 +291,7 @@ _END: Final = Prepared(
     .returning(*(_MATCHES.c[name] for name in _MatchTerms._fields))
 )
 _SEATED: Final = Prepared(
-    select(*(_SEATS.c[name] for name in _Seat._fields[:-2]), _BOTS.c.owner_id, _BOTS.c.url)
+    select(*(_SEATS.c[name] for name in _Seat._fields[:-3]), _BOTS.c.owner_id, _BOTS.c.url, _BOTS.c.name)
     .join_from(_SEATS, _BOTS, _BOTS.c.id == _SEATS.c.bot_id)
     .where(_SEATS.c.match_id == bindparam("of"))
     .order_by(_SEATS.c.seat)

@@ -54,6 +54,7 @@ class LoadedMatch:
     group_state: DealGroupState
     nonces: list[str] | None
     aliases: list[str]  # by seat: ids that bots see instead of bot ids in an anonymous match; otherwise empty
+    interrupted: Json | None  # see ``StoredMatch``
     seed: bytes = field(repr=False)
     master_key: bytes = field(repr=False)  # with which the match began
 
@@ -83,6 +84,7 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
         group_state=match.state,
         nonces=match.nonces,
         aliases=_aliases(match_id, match, seats, key),
+        interrupted=match.interrupted,
         seed=seed,
         master_key=key,
     )
@@ -156,6 +158,7 @@ class _MatchRow(NamedTuple):
     bank_ms: int
     rated: bool
     rows: int
+    interrupted: Json | None
     group_id: str
     state: DealGroupState
     seed_sealed: bytes
@@ -187,8 +190,8 @@ _MATCHES, _GROUPS, _TOURNAMENTS, _SEATS, _BOTS, _SEALED = (
 )
 _MATCH: Final = Prepared(
     select(
-        *(_MATCHES.c[name] for name in _MatchRow._fields[:9]),
-        *(_GROUPS.c[name] for name in _MatchRow._fields[9:15]),
+        *(_MATCHES.c[name] for name in _MatchRow._fields[:10]),
+        *(_GROUPS.c[name] for name in _MatchRow._fields[10:16]),
         _TOURNAMENTS.c.anonymous,
     )
     .select_from(

@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
+from referee.errors import Conflict
 from referee.matches import cancelling, logs, queued_seats
 from referee.matches.states import OPEN, DealSharing, MatchState
 from referee.matches.tables import DealGroup, StoredMatch
@@ -19,9 +20,12 @@ def cancel_tournament(
 ) -> Tournament:
     """End a tournament early. Matches that are over keep their results.
 
-    Raise ``NotFound`` if there is no such tournament, and ``Conflict`` if it has ended.
+    Raise ``NotFound`` if there is no such tournament, and ``Conflict`` if it has ended or is a draft, which a
+    cancellation would make public.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
+    if tournament.status == TournamentState.DRAFT:
+        raise Conflict("The tournament is a draft, which nobody else has seen. Delete it instead.")
     moment = current_time(session)
     tournament.status, tournament.status_reason, tournament.finished_at = TournamentState.CANCELLED, reason, moment
     tournament.preflight_until = None

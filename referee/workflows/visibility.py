@@ -1,12 +1,14 @@
 """Decide which rows of a match are public, while it is played and afterwards.
 
-In a match with hidden seats (rated play, see ``filter_known_seats``) rows become public in groups: all rows of a round
-once the next round has begun or the match is over, and all rows older than ``MAX_DELAY_S``, in steps of ``STEP_S``. So
-the time at which a row appears reveals only the end of a round or an interval of ten seconds, and never how long a seat
-thought. If other matches still play the same cards and a spectator could inform their bots, rows become public when all
-these matches have been dealt the next cards or are over (``deal_progress``). In all other matches, rows become public
-as soon as they are recorded; forced moves seem to take time even then (``workers.forced_waits``). ``match.log`` decides
-which part of a row may be read: before the deal group is over, only masked events.
+Who sits where is public from the pairing on, except in anonymous tournaments (``filter_known_seats``).
+
+In rated matches of ladders and anonymous tournaments, rows become public in groups: all rows of a round once the next
+round has begun or the match is over, and all rows older than ``MAX_DELAY_S``, in steps of ``STEP_S``. So the time at
+which a row appears reveals only the end of a round or an interval of ten seconds, and never how long a seat thought. If
+other matches still play the same cards and a spectator could inform their bots, rows become public when all these
+matches have been dealt the next cards or are over (``deal_progress``). In all other matches, rows become public as soon
+as they are recorded; forced moves seem to take time even then (``workers.forced_waits``). ``match.log`` decides which
+part of a row may be read: before the deal group is over, only masked events.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -57,20 +59,19 @@ class MatchVisibility:
 def filter_known_seats(session: Session, found: Sequence[StoredMatch]) -> set[str]:
     """Return the ids of the matches in ``found`` whose seats are public now.
 
-    Seats are hidden in rated play, where a bot that knew its opponents could favour one of them.
+    Seats are hidden in rated matches of anonymous tournaments until they are over, so that no bot can favour another.
     """
     hidden = [match for match in found if match.rated and match.status not in ENDED]
-    events = {match.tournament_id for match in hidden if match.tournament_id is not None}
-    query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.anonymous.is_(False))
-    with_open_seats = set(session.scalars(query)) if events else set()
-    unknown = {match.id for match in hidden if match.tournament_id not in with_open_seats}
-    return {match.id for match in found} - unknown
+    tournaments = {match.tournament_id for match in hidden if match.tournament_id is not None}
+    query = select(Tournament.id).where(Tournament.id.in_(tournaments), Tournament.anonymous)
+    anonymous = set(session.scalars(query)) if tournaments else set()
+    return {match.id for match in found} - {match.id for match in hidden if match.tournament_id in anonymous}
 
 
 def has_known_seats() -> ColumnElement[bool]:
-    """Return the condition for matches with public seats: unrated, ended, or in a tournament that is not anonymous."""
-    has_open_seats = StoredMatch.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
-    return or_(StoredMatch.rated.is_(False), StoredMatch.status.in_(ENDED), has_open_seats)
+    """Return the condition for matches with public seats: unrated, ended, or not in an anonymous tournament."""
+    is_anonymous = exists().where(Tournament.id == StoredMatch.tournament_id, Tournament.anonymous)
+    return or_(StoredMatch.rated.is_(False), StoredMatch.status.in_(ENDED), ~is_anonymous)
 
 
 def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
@@ -94,14 +95,14 @@ def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str,
     found = {}
     for row in session.execute(query):
         id, status, reason, rated, rows, group_id, group, anonymous, is_shared = tuple(row)
-        pace = _pace(hidden=rated and anonymous is not False, shared=is_shared, ended=status in ENDED)
+        pace = _pace(delayed=rated and anonymous is not False, shared=is_shared, ended=status in ENDED)
         found[id] = MatchVisibility(status, reason, group == DealGroupState.REVEALED, pace, rows, group_id)
     return found
 
 
-def _pace(*, hidden: bool, shared: bool, ended: bool) -> Pace:
+def _pace(*, delayed: bool, shared: bool, ended: bool) -> Pace:
     """Return how rows are published. ``shared`` means that other open matches play the same cards."""
-    if not hidden:
+    if not delayed:
         return "at_once"
     if shared:
         return "all_tables"

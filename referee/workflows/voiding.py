@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, true
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
@@ -16,7 +16,7 @@ from referee.db.names import make_storable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
 from referee.matches import logs, queued_seats, voids
-from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState, VoidState
+from referee.matches.states import OPEN, DealSharing, MatchState, VoidState
 from referee.matches.tables import DealGroup, Result, StoredMatch
 from referee.matches.voids import VoidRequest
 from referee.tournaments.states import IN_PROGRESS
@@ -144,29 +144,14 @@ def cancel_group(
     return done
 
 
-def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> VoidReport:
-    """Cancel every match that has begun and is not over, and create rematches with fresh cards in tournaments.
-
-    A match has begun when its log has rows, when it is running, or when a bot promised a nonce for its deal group. A
-    duplicate group is replaced as a whole: its finished matches are voided. No rematch is created outside tournaments,
-    or if a bot at the table can no longer play.
-    """
-    has_started = or_(
-        StoredMatch.status == MatchState.RUNNING,
-        StoredMatch.rows > 0,
-        and_(DealGroup.state == DealGroupState.NEW, DealGroup.nonce_hashes.is_not(None)),
-    )
-    return _cancel_and_replace(session, has_started, reason, master_key)
-
-
 def cancel_all_open(session: Session, reason: str, *, master_key: bytes) -> VoidReport:
-    """Cancel every match that is not over, begun or not, and create rematches like ``cancel_in_progress``."""
-    return _cancel_and_replace(session, true(), reason, master_key)
+    """Cancel every match that is not over, and create rematches with fresh cards in tournaments.
 
-
-def _cancel_and_replace(session: Session, condition: ColumnElement[bool], reason: str, master_key: bytes) -> VoidReport:
+    A duplicate group is replaced as a whole: its finished matches are voided. No rematch is created outside
+    tournaments, or if a bot at the table can no longer play.
+    """
     query = select(DealGroup.id, DealGroup.kind, StoredMatch.id).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
-    rows = session.execute(query.where(StoredMatch.status.in_(OPEN), condition).order_by(DealGroup.id)).all()
+    rows = session.execute(query.where(StoredMatch.status.in_(OPEN)).order_by(DealGroup.id)).all()
     match_ids_by_group: dict[tuple[str, DealSharing], set[str]] = {}
     for group_id, kind, match_id in rows:
         match_ids_by_group.setdefault((group_id, kind), set()).add(match_id)

@@ -79,14 +79,17 @@ class BotQueue:
     reason: Reason | None
 
 
-def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
+def explain_waiting(session: Session, bot_id: str, *, runner_slots: int, are_matches_stalled: bool = False) -> BotQueue:
     """Return what a bot is waiting for now. Each runner has ``runner_slots`` slots.
+
+    ``are_matches_stalled`` says that due matches have waited although runners could claim them.
 
     Raise ``NotFound`` if there is no such bot.
     """
     bot = get_bot(session, bot_id)
-    queue = _QueueState(session, *lease_now(session), slots=create_slots(runner_slots))
-    rows = _open_matches(session, bot_id)
+    slots = create_slots(runner_slots)
+    queue = _QueueState(session, *lease_now(session), slots=slots, is_stalled=are_matches_stalled)
+    rows = _open_matches(session, _is_seated(session, bot_id))
     playing = sum(row.status == MatchState.RUNNING and not queue.is_lost(row) for row in rows)
     unrated = _unrated_reasons(session, rows[:MAX_SHOWN])
     matches = [queue.describe(row, bot_id, unrated.get(row.id)) for row in rows[:MAX_SHOWN]]
@@ -100,8 +103,18 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
     return BotQueue(bot_id, playing, len(rows), matches, tournaments, ladders, reason)
 
 
-def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
-    """Return the open matches of the bot in the order in which they will be played."""
+def explain_match(
+    session: Session, match_id: str, *, runner_slots: int, are_matches_stalled: bool = False
+) -> OpenMatch | None:
+    """Return what a match waits for now, as ``explain_waiting`` does for matches of a bot, or None if it is over."""
+    rows = _open_matches(session, StoredMatch.id == match_id)
+    queue = _QueueState(session, *lease_now(session), slots=create_slots(runner_slots), is_stalled=are_matches_stalled)
+    unrated = _unrated_reasons(session, rows)
+    return next((queue.describe(row, None, unrated.get(row.id)) for row in rows), None)
+
+
+def _open_matches(session: Session, wanted: ColumnElement[bool]) -> Sequence[Any]:
+    """Return the wanted open matches in the order in which they will be played."""
     columns = (
         *(
             StoredMatch.id,
@@ -118,7 +131,7 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
     query = (
         select(*columns)
         .join(DealGroup, DealGroup.id == StoredMatch.group_id)
-        .where(StoredMatch.status.in_(OPEN), _is_seated(session, bot_id))
+        .where(StoredMatch.status.in_(OPEN), wanted)
     )
     return session.execute(
         query.order_by(
@@ -147,8 +160,9 @@ def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
 class _QueueState:
     """Hold the queue and the matches being played, both loaded only once."""
 
-    def __init__(self, session: Session, boot: str, seconds: float, *, slots: Pool) -> None:
+    def __init__(self, session: Session, boot: str, seconds: float, *, slots: Pool, is_stalled: bool) -> None:
         self._session = session
+        self._is_stalled = is_stalled
         self._boot, self._seconds = boot, seconds
         self._moment: datetime = current_time(session)
         self._capacity = load_capacity(session, boot, seconds, slots)
@@ -162,13 +176,13 @@ class _QueueState:
     def is_lost(self, row: Any) -> bool:
         return row.lease_until is None or row.lease_until <= self._seconds or row.lease_boot != self._boot
 
-    def describe(self, row: Any, bot_id: str, unrated_reason: str | None) -> OpenMatch:
+    def describe(self, row: Any, bot_id: str | None, unrated_reason: str | None) -> OpenMatch:
         ahead = self._count_ahead(row) if row.status == MatchState.DUE else None
         position = None if ahead is None else ahead + 1
         reason = self._reason(row, bot_id, ahead or 0)
         return OpenMatch(row.id, row.tournament_id, row.ladder_id, unrated_reason, position, reason)
 
-    def _reason(self, row: Any, bot_id: str, ahead: int) -> Reason | None:
+    def _reason(self, row: Any, bot_id: str | None, ahead: int) -> Reason | None:
         if row.status == MatchState.RUNNING:
             if self.is_lost(row):
                 was_lost_before = row.lost_claims + (row.lease_boot == self._boot) >= match_queue.LOST_BEFORE_ISOLATED
@@ -186,9 +200,11 @@ class _QueueState:
             return full
         if not self._capacity.has_slot(lane_of(row)):
             return Reason("friendly_share")
+        if self._is_stalled:
+            return Reason("runner_needed")
         return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
-    def _capacity_reason(self, row: Any, bot_id: str) -> Reason | None:
+    def _capacity_reason(self, row: Any, bot_id: str | None) -> Reason | None:
         """Return the reason why its bots or its deal group keep a match from being played, or None if they do not."""
         claimed_together = (
             StoredMatch.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else StoredMatch.id == row.id

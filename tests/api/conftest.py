@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 
 from api import create_app
 from referee.accounts import accounts
+from referee.accounts.entry_consent import EntryConsent
 from referee.bots import handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import Database, is_writing
@@ -68,9 +69,10 @@ class Service:
     def anonymous(self) -> FlaskClient:
         return self.app.test_client()
 
-    def person(self, role: str = "owner") -> Person:
+    def person(self, role: str = "owner", *, consent: EntryConsent = EntryConsent.ASK) -> Person:
         with self.database.write() as session:
             account = accounts.create_account(session, f"{role} {next(self.names)}", role)
+            account.entry_consent = consent
             _, text = accounts.create_token(session, account.id, "first")
         return Person(self.app.test_client(), account.id, text)
 

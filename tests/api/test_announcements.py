@@ -124,6 +124,7 @@ def test_E14_no_mixture_of_markdown_and_html_gets_through() -> None:
 
 def test_a_tournament_says_what_its_organiser_wrote(service: Service, organiser: Person) -> None:
     tournament_id = drafted(organiser, **WHOLE)
+    organiser.post(f"/tournaments/{tournament_id}/open")
 
     shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
     listed = organiser.get("/tournaments").get_json()["items"][0]
@@ -140,6 +141,7 @@ def test_a_tournament_says_what_its_organiser_wrote(service: Service, organiser:
 def test_E14_the_lines_beside_the_description_are_escaped(service: Service, organiser: Person) -> None:
     evil = '"><script>alert(1)</script>'
     tournament_id = drafted(organiser, contact=evil, prizes=evil, description=evil)
+    organiser.post(f"/tournaments/{tournament_id}/open")
 
     overview = service.anonymous().get(f"/tournaments/{tournament_id}").get_data(as_text=True)
     form = service.anonymous().get(f"/tournaments/{tournament_id}/organise").get_data(as_text=True)

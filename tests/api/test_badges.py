@@ -29,20 +29,22 @@ def words(drawn: ElementTree.Element) -> list[str]:
 
 @pytest.fixture
 def rated(service: Service, owner: Person) -> str:
-    """Return the first of two bots on the official ladder of a game, with an error of its rating."""
+    """Return the first of two bots on the official ladder of a game, with a strength."""
     result = service.played(owner, service.person())
     winner = result.bots[result.placements.index(1)]
     with service.database.write() as session:
         session.execute(update(Ladder).values(official=True, daily_matches=48))
-        session.add(RatingError(ladder_id=result.ladder_id, bot_id=winner, error=34.4, as_of_seq=1))
+        session.add(
+            RatingError(ladder_id=result.ladder_id, bot_id=winner, strength=1_598, strength_error=34.4, as_of_seq=1)
+        )
     return str(winner)
 
 
-def test_a_badge_has_the_rank_and_the_rating_with_its_error(service: Service, rated: str) -> None:
+def test_a_badge_has_the_rank_and_the_rating(service: Service, rated: str) -> None:
     label, value = words(badge(service, rated))
 
     assert label == "Saint Poker"
-    assert re.fullmatch(r"#1 of 2, 1\u202f5\d\d ± 34", value)
+    assert re.fullmatch(r"#1 of 2, 1\u202f5\d\d", value)
     assert words(badge(service, rated, "?game=saint-poker")) == [label, value]
 
 

@@ -1,10 +1,13 @@
 """Public keys and the chain of signatures, in the API and on pages."""
 
 import json
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, update
 
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
 from referee.match.signature import parse_signature
 from referee.match.signing_keys import SigningKey, parse_key, parse_keys
 from referee.matches.tables import PublishedKey, SignedLog
@@ -56,6 +59,30 @@ def test_F14_keys_are_listed_current_first_and_earlier_ones_stay(service: Servic
     assert all(item["since"] for item in items)
     assert [*first["items"], *second["items"]] == items
     assert parse_keys(answer.text) == [KEY, EARLIER.public]
+
+
+def test_F14_everybody_sees_that_the_service_was_restored(service: Service) -> None:
+    client = service.anonymous()
+    assert "Restored from backups" not in client.get("/keys").text
+    made: dict[str, Any] = {"backup_made_at": "2026-11-20T03:04:05+00:00", "backup_version": "0.2.0", "last_result": 7}
+    with service.database.write() as session:
+        acts.record_act(session, None, ActKind.ACCOUNT_RENAMED, "acc_1", reason="private")
+        for lost in (None, {"results": 12_345, "acts": 67}):
+            acts.record_act(session, None, ActKind.SERVICE_RESTORED, "0123", **made, lost=lost)
+
+    listed = client.get(f"{API}/restores").get_json()["items"]
+    page = client.get("/keys").text
+
+    assert [(act["kind"], act["details"]["lost"]) for act in listed] == [
+        ("service.restored", {"results": 12_345, "acts": 67}),
+        ("service.restored", None),
+    ]
+    assert listed[0]["details"].items() >= made.items()
+    shown = page.partition("Restored from backups</h2>")[2]
+    assert shown.count('datetime="2026-11-20T03:04:05Z"') == 2
+    assert "<td>12345</td>" in shown
+    assert "<td>67</td>" in shown
+    assert shown.count("<td>not known</td>") == 2
 
 
 def test_F14_the_chain_is_listed_page_by_page_and_matches_the_logs(service: Service, world: World) -> None:

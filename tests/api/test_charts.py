@@ -123,17 +123,17 @@ def test_a_trend_without_change_is_a_level_line() -> None:
 
 
 def test_an_interval_lies_on_the_scale_it_shares() -> None:
-    # 1400 to 1608 across 104 units from 4: half a unit a point.
-    svg = interval_bar(1500, 1450, 1560, (1400, 1608), "95 % interval")
+    # 1400 to 1528 across 64 units from 4: half a unit a point.
+    svg = interval_bar(1500, 1450, 1520, (1400, 1528), "95 % interval")
 
     (bar,), (notch,) = shapes(svg, "rect"), shapes(svg, "line", "notch")
 
-    assert (bar["x"], bar["width"], notch["x1"]) == ("29", "55", "54")
-    assert parsed(svg)[0].text == "95 % interval: 1\u202f450 to 1\u202f560"
+    assert (bar["x"], bar["width"], notch["x1"]) == ("29", "35", "54")
+    assert parsed(svg)[0].text == "95 % interval: 1\u202f450 to 1\u202f520"
 
 
 def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:
-    (bar,) = shapes(interval_bar(900, 800, 1500, (1400, 1608), "x"), "rect")
+    (bar,) = shapes(interval_bar(900, 800, 1500, (1400, 1528), "x"), "rect")
 
     assert (bar["x"], bar["width"]) == ("4", "50")
 

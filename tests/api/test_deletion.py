@@ -21,10 +21,12 @@ from referee.db.engine import Database, current_time
 from referee.ladders import audit, months
 from referee.match.reveal import OpeningFailure
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
+from referee.pictures.kinds import PictureKind
+from referee.pictures.tables import Picture
 from referee.workflows import account_deletion, erasure
 from referee.workflows.account_export import SECTIONS
 from tests.api.conftest import API, Person, Service, fields_of, friendly
-from tests.api.tournaments import CUP
+from tests.api.tournaments import CUP, join
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -49,7 +51,9 @@ def plant(service: Service, admin: Person) -> tuple[Person, str, str]:
     admin.post(f"/accounts/{owner.id}/tokens", {"name": f"{MARK} desktop"})
     owner.post("/webhooks", {"url": ADDRESS, "events": ["match.finished"]})
     owner.post("/accounts/me/organiser-request", {"text": f"a {MARK} cup"})
-    rival.post("/webhooks", {"url": "https://rival.example.org/", "events": ["friendly.requested"]})
+    rival.post(
+        "/webhooks", {"url": "https://rival.example.org/", "events": ["friendly.requested", "invitation.received"]}
+    )
     rival.ask("PATCH", f"/bots/{rivals}/friendlies", json={"challengers": "on_request"})
     with service.database.write() as session:
         session.execute(text("UPDATE webhooks SET status = 'active'"))
@@ -60,6 +64,17 @@ def plant(service: Service, admin: Person) -> tuple[Person, str, str]:
     over = owner.post("/tournaments", private).get_json()["id"]
     owner.post(f"/tournaments/{over}/open")
     owner.post(f"/tournaments/{over}/cancel", {})
+    left = {**private, "name": f"{MARK} cup", "description": f"{MARK} text", "prizes": f"{MARK} prize"}
+    ends = owner.post("/tournaments", left).get_json()["id"]
+    owner.post(f"/tournaments/{ends}/open")
+    draft = owner.post("/tournaments", {**private, "name": f"{MARK} draft"}).get_json()["id"]
+    series = owner.post("/series", {"name": f"{MARK} series", "listed": False}).get_json()["id"]
+    for path in (f"/tournaments/{ends}", f"/tournaments/{draft}", f"/series/{series}"):
+        assert owner.post(f"{path}/organisers", {"account": rival.id}).status_code == 201
+    with service.database.write() as session:
+        moment = current_time(session)
+        picture = {"kind": PictureKind.TOURNAMENT, "subject_id": ends, "content_digest": "0" * 64, "is_settled": True}
+        session.add(Picture(**picture, png=f"{MARK} name".encode(), requested_at=moment, compared_at=moment))
     report_faults(service.database, bot, result.match_id)
     month = result.finished_at.date().replace(day=1)
     assert months.close_month(service.database, str(result.ladder_id), month)
@@ -182,17 +197,18 @@ def test_E27_what_a_running_match_needs_is_erased_when_it_is_over(service: Servi
 
 
 def test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first(
-    service: Service, organiser: Person, owner: Person
+    service: Service, organiser: Person, owner: Person, mine: str
 ) -> None:
     tournament_id = organiser.post("/tournaments", {**CUP, "contact": "me@example.org"}).get_json()["id"]
     organiser.post(f"/tournaments/{tournament_id}/open")
     draft = organiser.post("/tournaments", {**CUP, "name": "Never opened"}).get_json()["id"]
     series = organiser.post("/series", {"name": "Spring league"}).get_json()["id"]
-    organiser.post(f"/series/{series}/organisers", {"account": owner.id})
+    join(organiser, owner, f"/series/{series}")
+    owner.post(f"/tournaments/{tournament_id}/enter", {"bot": mine})
     name = organiser.get("/accounts/me").get_json()["name"]
 
     alone = organiser.post("/accounts/me/delete", {"name": name})
-    organiser.post(f"/tournaments/{tournament_id}/organisers", {"account": owner.id})
+    join(organiser, owner, f"/tournaments/{tournament_id}")
     deleted = organiser.post("/accounts/me/delete", {"name": name})
 
     assert (alone.status_code, tournament_id in alone.get_json()["detail"]) == (409, True)
@@ -333,7 +349,7 @@ def test_an_export_has_all_that_names_the_account_and_no_secret(service: Service
     copies = {"search_index_content", "search_index_data", "search_index_idx", "search_index", "search_index_docsize"}
     tables = {trace.partition(".")[0] for trace in traces(service.database)} - copies
     exports = {model.__tablename__ for model, _ in SECTIONS.values()}
-    assert tables <= exports | {"ladder_month_rows"}
+    assert tables <= exports | {"ladder_month_rows", "pictures"}
 
 
 def test_an_export_reads_more_than_a_page(service: Service, owner: Person, mine: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from referee.games import catalogue, game_title
 from referee.ladders.tables import Ladder
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.test_site_ladders import PAYLOAD, text_of
@@ -45,6 +46,18 @@ def test_a_bot_has_the_public_name_of_its_owner_and_what_the_owner_says(service:
 
     changed = edit(owner, made["id"], {"summary": None, "language": "C#"}).get_json()
     assert (changed["summary"], changed["language"], changed["link"]) == (None, "C#", PROFILE["link"])
+
+
+def test_a_link_to_a_bot_is_described_by_its_owner(service: Service, owner: Person) -> None:
+    made = owner.post("/bots", {"name": "Ada", "url": "https://a.example.org/", **PROFILE}).get_json()
+
+    def described() -> list[str]:
+        page = service.anonymous().get(f"/bots/{made['id']}").text
+        return re.findall(r'<meta (?:name|property)="(?:og:)?description" content="([^"]*)">', page)
+
+    assert described() == ["Plays &lt;b&gt;well&lt;/b&gt;"] * 2
+    edit(owner, made["id"], {"summary": None})
+    assert described() == ["Ratings, results and matches of the bot Ada."] * 2
 
 
 @pytest.mark.parametrize(
@@ -182,6 +195,13 @@ def test_the_directory_page_filters_and_pages(service: Service, owner: Person, m
 
     first, following = listed("/bots")
     assert first == [prisoner, bots[2]]
+    headings = ["Bot", "Owner", *map(game_title, sorted(catalogue())), "Last rating change"]
+    assert re.findall(r'<th scope="col"[^>]*>([^<]*)', text_of(client, "/bots")) == headings
+    rows = re.findall(r"<tr>\s*<th scope=\"row\".*?</tr>", text_of(client, "/bots"), re.DOTALL)
+    certified = {"prisoners"}, {"pool-nap", "saint-poker"}
+    for row, games in zip(rows, certified, strict=True):
+        cells = re.findall(r'<td class="number">.*?unseen"> ([^<]*)', row)
+        assert cells == ["unrated" if game in games else "not certified" for game in sorted(catalogue())]
     assert listed(following) == ([bots[1]], "")
     assert listed("/bots?game=prisoners&level=unrated&active_days=&status=") == ([prisoner], "")
     assert listed("/bots?status=retired") == ([bots[0]], "")

@@ -25,7 +25,7 @@ from referee.matches import deal_groups
 from referee.tournaments import result_seats, watching
 from referee.workflows import deal_group_closing, log_downloads, tournament_cancellation, voiding
 from referee.workflows.log_downloads import LogSelection
-from tests.api.conftest import API, Service, fields_of
+from tests.api.conftest import API, Person, Service, fields_of
 from tests.database import tournaments
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -103,6 +103,26 @@ def test_the_logs_are_those_of_the_matches_in_the_order_of_their_ends(
     assert remarks == [{"match": played[1].id, "reason": "=a bug", "type": "void"}]
 
 
+def test_a_client_that_accepts_only_octets_gets_the_same_file_as_octets(
+    service: Service, world: World, event: str, admin: Person
+) -> None:
+    for path, media_type in [
+        (path_of(event), "application/gzip"),
+        (path_of(event, "logs.zip"), "application/zip"),
+        (f"{API}/matches/{in_order(world, event)[0].id}/log", "application/x-ndjson"),
+        (f"{API}/acts.ndjson", "application/x-ndjson"),
+    ]:
+        plain, octets, both = (
+            (answer.headers["Content-Type"], answer.data, answer.headers.getlist("Vary"))
+            for accepted in ("*/*", "application/octet-stream", f"application/octet-stream, {media_type}")
+            for answer in [admin.client.get(path, headers=admin.headers(Accept=accepted))]
+        )
+
+        assert (plain[0], octets[0], both[0]) == (media_type, "application/octet-stream", media_type)
+        assert plain[1] == octets[1] == both[1]
+        assert "Accept" in ", ".join(plain[2]).split(", ")
+
+
 def test_the_files_of_an_event_are_verified_as_they_are_served(
     service: Service, world: World, event: str, tmp_path: Path
 ) -> None:
@@ -113,18 +133,19 @@ def test_the_files_of_an_event_are_verified_as_they_are_served(
     zipped.write_bytes(client.get(path_of(event, "logs.zip")).data)
 
     for file in (packed, plain, zipped):
-        ran = CliRunner().invoke(main, ["verify", str(file)])
-        *said, summary = ran.stdout.splitlines()
-        assert (ran.exit_code, summary) == (0, "3 of 3 logs are valid")
-        assert [line.split(": ")[0] for line in said] == [f"ok      {file}, {match.id}" for match in played]
-        assert [line.endswith("; void, so it does not count") for line in said] == [False, True, False]
+        ran, listed = (CliRunner().invoke(main, ["verify", str(file), *more]) for more in ((), ("--json",)))
+        (summary,) = ran.stdout.splitlines()
+        items = json.loads(listed.stdout)["items"]
+        assert (ran.exit_code, summary.partition(";")[0]) == (0, "3 of 3 logs are valid")
+        assert [item["match"] for item in items] == [match.id for match in played]
+        assert [item["finding"].endswith("; void, so it does not count") for item in items] == [False, True, False]
     second = subprocess.run([sys.executable, VERIFIER, packed, plain], capture_output=True, text=True, check=True)
-    assert second.stdout.count(" is valid; ") == 6
+    assert second.stdout.count("links, seed and deals are valid; ") == 6
 
     plain.write_bytes(plain.read_bytes().replace(b'"ms":', b'"ms":1', 1))  # in the first log
     ran = CliRunner().invoke(main, ["verify", str(plain), str(packed)])
     assert ran.exit_code == 1
-    assert [line.split()[0] for line in ran.stdout.splitlines()] == ["FAILED", *["ok"] * 5, "5"]
+    assert [line.split()[0] for line in ran.stdout.splitlines()] == ["FAILED", "5"]
     assert subprocess.run([sys.executable, VERIFIER, plain], capture_output=True, check=False).returncode == 1
 
 

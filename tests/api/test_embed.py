@@ -6,7 +6,8 @@ import pytest
 
 from tests.api.conftest import Person, Service
 from tests.api.test_queries import BROWSER, ROUTES, address
-from tests.api.tournaments import drafted
+from tests.api.tournaments import opened
+from tests.database import tournaments
 from tests.database.world import World
 
 EMBED = '/embed/matches/<id("mat"):match_id>'
@@ -45,7 +46,7 @@ def test_any_site_may_frame_it_and_it_has_only_the_viewer(service: Service, worl
 
 
 def test_it_hides_players_as_the_page_of_the_match_does(service: Service, world: World) -> None:
-    match_id = world.match(rated=True)
+    match_id = world.match(tournament_id=tournaments.create(world))
     (claim,) = world.claim(match_id=match_id)
     players = world.load(match_id).header["players"]
 
@@ -73,7 +74,7 @@ def test_no_other_response_may_be_framed(admin: Person) -> None:
 
 def test_no_page_of_a_match_or_tournament_may_be_framed(service: Service, organiser: Person, world: World) -> None:
     match_id = world.play(world.bots(2)).match_id
-    made = drafted(organiser)
+    made = opened(organiser)
 
     for path in ("/", "/docs", "/replay", f"/matches/{match_id}", f"/tournaments/{made}", f"/tournaments/{made}/hall"):
         answer = service.anonymous().get(path, headers=BROWSER)

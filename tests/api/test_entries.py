@@ -103,6 +103,7 @@ def test_entries_are_seeded_listed_and_paged(service: Service, owner: Person, or
     mine = service.verified_bot(owner)["id"]
 
     presumed = owner.post(f"{path}/enter", {"bot": mine, "seed": 1})
+    owner.ask("PATCH", "/accounts/me", {"If-Match": "*"}, json={"entry_consent": "everybody"})
     seeded = organiser.post(f"{path}/enter", {"bot": mine, "seed": 7})
     put = organiser.ask("PUT", f"{path}/seeds", json={"seeds": {bots[0]: 2, bots[1]: 1, mine: None}})
     first = owner.get(f"{path}/entries?limit=3").get_json()

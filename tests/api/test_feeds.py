@@ -114,8 +114,8 @@ def test_the_feed_of_a_ladder_has_its_champions(service: Service, owner: Person)
         session.execute(
             insert(LadderMonth), [{**october, **closed, "month": date(2026, 9, 1), "champion_id": None, "matches": 1}]
         )
-        row = {"rank": 1, "bot_id": bot, "name": HOSTILE, "value": 1_612 * MICRO, "error": 34.4, "games": 90}
-        row |= {"owner_id": owner.id, "owner_name": "Ada", "matches": 40}
+        row = {"rank": 1, "bot_id": bot, "name": HOSTILE, "value": 1_612 * MICRO, "games": 90}
+        row |= {"owner_id": owner.id, "owner_name": "Ada", "matches": 40, "strength": 1_598, "strength_error": 34.4}
         session.execute(insert(MonthRow), [{**october, **row}])
 
     feed = read(service, f"/ladders/{ladder}/months.atom")
@@ -123,7 +123,7 @@ def test_the_feed_of_a_ladder_has_its_champions(service: Service, owner: Person)
     champion = HOSTILE.replace("\x0b", "\N{REPLACEMENT CHARACTER}")
     assert titles(feed) == [f"October 2026: {champion} is champion", "September 2026: no champion"]
     summaries = [entry.findtext(f"{ATOM}summary") for entry in feed.findall(f"{ATOM}entry")]
-    assert summaries[0] == "2 bots played 1\u202f040 matches. Rating of the champion: 1\u202f612.0 ± 34."
+    assert summaries[0] == "2 bots played 1\u202f040 matches. Rating of the champion: 1\u202f612.0."
     assert summaries[1] == "2 bots played 1 match."
 
 
@@ -179,7 +179,7 @@ def test_the_feed_of_a_series_has_its_finished_tournaments_with_their_winners(
     series = organiser.post("/series", {"name": "Season"}).get_json()["id"]
     cups = [started(service, organiser, 2, rated=False, name=name) for name in ("First cup", "Second cup")]
     for cup in cups:
-        organiser.post(f"/series/{series}/tournaments", {"tournament": cup})
+        organiser.post(f"/series/{series}/tournaments", {"tournaments": [cup]})
     before = read(service, f"/series/{series}/tournaments.atom")
 
     play(service, cups[0])

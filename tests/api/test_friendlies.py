@@ -42,6 +42,20 @@ def test_E21_a_friendly_of_an_owner_grants_at_most_5_s_a_decision_and_60_s_a_mat
     assert organiser.post("/tournaments", event).status_code == 201
 
 
+def test_E21_a_friendly_says_how_long_it_may_last_while_others_wait(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    slow = {"budget_ms": 5_000, "bank_ms": 0}
+
+    arranged = [
+        owner.post("/matches", friendly(mine, theirs)).get_json(),
+        owner.post("/matches", friendly(mine, theirs, time=slow)).get_json(),
+        organiser.post("/matches", friendly(mine, theirs, rated=True)).get_json(),
+    ]
+
+    assert [match["may_last_s"] for match in arranged] == [900, 900, None]  # Saint Poker: 3 x 2 x 30 x 5 s at most
+
+
 def test_E21_the_owner_of_any_bot_in_a_friendly_may_cancel_it_but_nothing_else(
     service: Service, owner: Person, organiser: Person, mine: str, theirs: str
 ) -> None:
@@ -50,7 +64,7 @@ def test_E21_the_owner_of_any_bot_in_a_friendly_may_cancel_it_but_nothing_else(
     path = f"/matches/{owner.post('/matches', friendly(*seats)).get_json()['id']}/cancel"
     of_organiser = organiser.post("/matches", friendly(*seats, rated=True)).get_json()
     event, _ = entered(service, organiser, 1, rated=False)
-    organiser.post(f"/tournaments/{event}/enter", {"bot": seats[2]})
+    third.post(f"/tournaments/{event}/enter", {"bot": seats[2]})
     organiser.post(f"/tournaments/{event}/start")
     answer_handshakes(service.database)
     go_on(service.database, event)

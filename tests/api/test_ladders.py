@@ -89,7 +89,7 @@ def test_a_ladder_is_shown_as_it_stood_after_any_act(
     assert owner.get(f"{path}/ranks/{service.verified_bot(owner)['id']}").status_code == 404
 
 
-def test_a_row_has_its_error_and_a_list_its_members_without_a_fit_in_the_request(
+def test_a_row_has_its_strength_and_a_list_its_members_without_a_fit_in_the_request(
     service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(service.database)
@@ -104,7 +104,8 @@ def test_a_row_has_its_error_and_a_list_its_members_without_a_fit_in_the_request
     after = client.get(f"{API}/ladders/{ladder_id}").get_json()["items"]
     (listed,) = client.get(f"{API}/ladders").get_json()["items"]
 
-    assert [row["error"] for row in before] == [None, None]
-    assert all(0 < row["error"] < 600 for row in after)
-    assert [{**row, "error": None} for row in after] == before
+    missing = {"strength": None, "strength_error": None}
+    assert all(row | missing == row for row in before)
+    assert all(0 < row["strength_error"] < 600 and 1_000 < row["strength"] < 2_000 for row in after)
+    assert [row | missing for row in after] == before
     assert listed["members"] == 0  # a variant has none

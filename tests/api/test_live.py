@@ -20,9 +20,11 @@ from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchLog, MatchSeat, SignedLog
 from referee.protocol.messages import Questions
+from referee.tournaments.tables import Tournament
 from referee.workflows import match_cancellation
 from tests.api.conftest import API, Service
 from tests.api.streaming import Message, messages
+from tests.database import tournaments
 from tests.database.world import World
 from tests.match.playing import public_items
 from tests.surroundings import MASTER_KEY
@@ -192,16 +194,21 @@ def test_K18_the_service_says_what_a_log_cut_short_lacks(service: Service, world
 
 
 def test_anyone_can_read_the_overview(service: Service, world: World) -> None:
-    hidden, _ = begun(world, rated=True)
-    shown, _ = begun(world, rated=False)
+    tournament_id = tournaments.create(world)
+    begun(world, tournament_id=tournament_id)
 
-    service.app.extensions.pop("referee.now", None)  # drop the overview that is cached for two seconds
-    now = get(service, "/now")
+    names = []
+    for anonymous in (True, False):
+        with world.database.write() as session:
+            session.get_one(Tournament, tournament_id).anonymous = anonymous
+        service.app.extensions.pop("referee.now", None)  # drop the overview that is cached for two seconds
+        now = get(service, "/now")
+        names += [seat["name"] for match in now["matches"] for seat in match["seats"]]
 
-    names = {one["id"]: [seat["name"] for seat in one["seats"]] for one in now["matches"]}
-    assert names[hidden] == [None, None]
-    assert None not in names[shown]
-    assert now["counts"] == {"running": 2, "waiting": 0, "results": 0, "tournaments": 0, "open": 0}
+    assert names[:2] == [None, None]
+    assert len(names) == 4
+    assert None not in names[2:]
+    assert now["counts"] == {"running": 1, "waiting": 0, "results": 0, "tournaments": 0, "open": 1}
     assert now["tournaments"] == []
 
 

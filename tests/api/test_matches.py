@@ -15,6 +15,7 @@ from referee.matches.states import MatchState
 from referee.matches.tables import DealGroup, StoredMatch
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.tournaments import started
+from tests.database import tournaments
 from tests.database.world import World
 
 NOBODY = "bot_" + "0" * 26
@@ -33,6 +34,22 @@ def test_an_owner_arranges_a_friendly_match(owner: Person, mine: str, theirs: st
     assert [seat["bot"] for seat in match["seats"]] == [mine, theirs]
     assert len(match["group"]["commitment"]) == 64
     assert owner.get(f"/matches/{match['id']}").get_json() == match
+
+
+def test_the_page_of_a_match_that_waits_says_why_and_its_place(
+    service: Service, owner: Person, mine: str, theirs: str
+) -> None:
+    first, second = (owner.post("/matches", friendly(mine, theirs)).get_json()["id"] for _ in range(2))
+    rated = service.played(owner, service.person())
+    pages = [service.anonymous().get(f"/matches/{id}").text for id in (first, second, rated.match_id)]
+    notices = [
+        " ".join(notice.split()) for page in pages for notice in re.findall(r'class="notice">(Waiting[^<]*)<', page)
+    ]
+
+    assert notices == [
+        "Waiting, number 1 in the queue: the match is next in the queue: a runner starts it when it has a free slot.",
+        "Waiting, number 2 in the queue: matches ahead of it in the queue: 1.",
+    ]
 
 
 def test_only_organisers_have_matches_rated_or_seat_strangers(
@@ -182,10 +199,11 @@ def test_pages_of_filtered_matches_follow_one_another(service: Service, owner: P
     assert fields_of(owner.get(f"/matches?bot={mine}&limit=2&cursor={first['next']}")) == {"cursor"}
 
 
-def test_filters_by_bots_do_not_reveal_who_plays_a_rated_match(
+def test_filters_by_bots_do_not_reveal_who_plays_in_an_anonymous_tournament(
     service: Service, owner: Person, organiser: Person, mine: str, theirs: str
 ) -> None:
-    match_id = organiser.post("/matches", friendly(mine, theirs, rated=True)).get_json()["id"]
+    world = World(service.database)
+    match_id = world.match([mine, theirs], tournament_id=tournaments.create(world))
 
     def ids(person: Person, query: str) -> list[str]:
         return [match["id"] for match in person.get(f"/matches?{query}").get_json()["items"]]
@@ -321,11 +339,22 @@ def test_the_log_ends_with_its_reveal_and_its_signature(service: Service, owner:
     assert [row["type"] for row in (rows[0], *rows[-3:])] == ["header", "result", "reveal", "signature"]
 
 
-def test_D13_who_plays_a_rated_match_is_told_when_it_is_over(
+def test_who_plays_a_match_of_a_ladder_is_shown_from_the_pairing_on(service: Service, mine: str, theirs: str) -> None:
+    match_id = World(service.database).match([mine, theirs])  # rated
+
+    (listed,) = service.anonymous().get(f"{API}/matches?bot={mine}&bot={theirs}").get_json()["items"]
+    one = service.anonymous().get(f"{API}/matches/{match_id}").get_json()
+
+    assert [seat["bot"] for seat in one["seats"]] == [mine, theirs]
+    assert [(seat["bot"], seat["name"]) for seat in listed["seats"]] == [(s["bot"], s["name"]) for s in one["seats"]]
+    assert all(seat["name"] for seat in one["seats"])
+
+
+def test_D13_who_plays_in_an_anonymous_tournament_is_told_when_the_match_is_over(
     service: Service, owner: Person, organiser: Person, mine: str, theirs: str
 ) -> None:
     world, path = World(service.database), "/matches"
-    match_id = world.match([mine, theirs])  # rated
+    match_id = world.match([mine, theirs], tournament_id=tournaments.create(world))
 
     def bots(person: Person, query: str = "") -> list[list[str | None]]:
         found = person.get(f"{path}?{query}").get_json()["items"]

@@ -9,6 +9,7 @@ from api.fields import Query, QueryInt, Strict, StrictBool, StrictInt
 from api.messages import Length
 
 THEIRS = ("Not a valid", "Invalid input", "Missing data", "Field may not", "Length must", "Unknown field")
+ACCEPTED = "text, number, flag, share, names, options, inner.day, items"
 UNUSED = ("invalid_awareness",)  # only of times
 
 
@@ -20,6 +21,7 @@ class Body(Strict):
     names = fields.List(fields.String(), validate=Length(min=2))
     options = fields.Dict()
     inner = fields.Nested(lambda: Inner())
+    items = fields.List(fields.Nested(lambda: Inner()))
 
 
 class Inner(Strict):
@@ -46,7 +48,14 @@ class Parameters(Query):
         ({"names": ["Ada"]}, "names", "Must have at least 2 items, not 1."),
         ({"options": []}, "options", 'Must be a JSON object, such as {"name": "value"}.'),
         ({"inner": {"day": "tomorrow"}}, "inner.day", "Must be a date, such as 2027-01-31."),
-        ({"nmae": 1}, "nmae", "There is no such field. Check its spelling, or leave it out."),
+        ({"nmae": 1}, "nmae", f"There is no such field. Accepted: {ACCEPTED}."),
+        (
+            {"day": 1},
+            "day",
+            f'There is no such field here; write it as {{"inner": {{"day": …}}}}. Accepted: {ACCEPTED}.',
+        ),
+        ({"inner": {"dya": 1}}, "inner.dya", "There is no such field. Accepted: day."),
+        ({"items": [{"dya": 1}]}, "items.0.dya", "There is no such field. Accepted: day."),
     ],
 )
 def test_a_message_tells_what_to_give(given: dict[str, Any], field: str, message: str) -> None:
@@ -55,7 +64,7 @@ def test_a_message_tells_what_to_give(given: dict[str, Any], field: str, message
 
     found: Any = refused.value.messages
     for name in field.split("."):
-        found = found[name]
+        found = found[int(name) if name.isdecimal() else name]
     assert found == [message]
 
 

@@ -41,8 +41,11 @@ def ladder(service: Service) -> str:
             ],
         )
         rows = [
-            {"rank": rank, "bot_id": bot, "name": name, "value": (1_700 - rank) * MICRO + 250_000, "error": error}
-            for rank, bot, name, error in ((1, result.bots[0], PAYLOAD, 34.44), (2, result.bots[1], "=Second", None))
+            {"rank": rank, "bot_id": bot, "name": name, "value": (1_700 - rank) * MICRO + 250_000, **estimate}
+            for rank, bot, name, estimate in (
+                (1, result.bots[0], PAYLOAD, {"strength": 1_598.04, "strength_error": 34.44}),
+                (2, result.bots[1], "=Second", {"strength": None, "strength_error": None}),
+            )
         ]
         owner = {"owner_id": owner_id, "owner_name": "Ada", "games": 90, "matches": 40}
         session.execute(insert(MonthRow), [{"ladder_id": ladder_id, "month": OCTOBER, **owner, **row} for row in rows])
@@ -80,13 +83,17 @@ def test_a_month_has_its_final_standings_also_as_a_file(service: Service, ladder
     rows = list(csv.DictReader(io.StringIO(file.get_data(as_text=True), newline="")))
 
     assert (found["ladder"], found["month"], found["game"]) == (ladder, "2026-10", "saint-poker")
-    assert [(row["rank"], row["error"], row["matches"]) for row in found["items"]] == [(1, 34.4, 40), (2, None, 40)]
+    assert [(row["rank"], row["strength"], row["strength_error"], row["matches"]) for row in found["items"]] == [
+        (1, 1_598.0, 34.4, 40),
+        (2, None, None, 40),
+    ]
     assert (first["items"], found["next"]) == (found["items"][:1], None)
     assert file.headers["Content-Type"].startswith("text/csv")
     assert f'filename="{ladder}-2026-10.csv"' in file.headers["Content-Disposition"]
     assert [(row["rank"], row["bot"], row["rating_micro"]) for row in rows] == [
         (str(row["rank"]), row["bot"], str(row["rating_micro"])) for row in found["items"]
     ]
+    assert [(row["strength"], row["strength_error"]) for row in rows] == [("1598.0", "34.4"), ("", "")]
     assert rows[1]["name"] == "'=Second"  # a spreadsheet would run it as a formula
 
 
@@ -113,7 +120,7 @@ def test_pages_show_the_month_its_champion_and_lead_to_the_file(service: Service
 
     assert "October 2026" in month
     assert re.search(r"Champion: <strong><a[^>]*/bots/" + bot, month)
-    assert "± 34" in month
+    assert "rating 1\u202f699.2, strength 1\u202f598 ± 34" in month
     assert f"{API}/ladders/{ladder}/months/2026-10.csv" in month
     assert "No champion: no bot had at least 10 matches" in empty
     for path, page in shown.items():
@@ -154,7 +161,7 @@ def test_the_command_shows_a_month_from_the_service_and_from_its_database(
     assert [one.exit_code for one in told] == [0] * 4
     assert told[0].output == told[1].output
     assert f"2026-10, champion {PAYLOAD}" in told[0].output
-    assert "1699 ± 34" in told[0].output
+    assert re.search(r"1699\.2 +1598 ± 34 ", told[0].output)
     assert {one.output for one in told[2:]} == {"No ladder has final standings of 2026-08.\n"}
     assert wrong.exit_code == 2
     assert "must be a month such as 2026-11" in wrong.output

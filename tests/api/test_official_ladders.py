@@ -1,11 +1,13 @@
 """Official ladders over the API and on pages: lists, members, the owner's switch, and the matches of the service."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import select
 
 from referee.bots import house_bots
+from referee.games import catalogue
 from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
@@ -13,6 +15,7 @@ from referee.ladders.tables import LadderMember
 from tests.api.conftest import Person, Service
 from tests.surroundings import MASTER_KEY
 
+SITE = ("/", "/games", "/ladders", "/bots", "/tournaments", "/matches", "/guides", "/register", "/account", "/organise")
 NAMES = ["Pool Nap", "Prince Albert", "Prisoners", "Rummy Royal", "Saint Poker"]
 
 
@@ -20,6 +23,26 @@ def prepare(service: Service) -> None:
     with service.database.write() as session:
         house_bots.get_or_create_house_bots(session)
         sync_ladders(session, load_official_ladders())
+
+
+def words(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_links_to_a_place_of_a_page_of_the_site_lead_to_that_place(service: Service, owner: Person) -> None:
+    service.played(owner, service.person())
+    service.played(owner, service.person(), game="pool-nap")
+    prepare(service)
+    client = service.anonymous()
+    pages = {path: client.get(path).text for path in SITE}
+    links = {(path, *link) for path, page in pages.items() for link in re.findall(r'href="(/[^"#?]*)#([^"]+)"', page)}
+
+    assert {("/games", "/ladders", game) for game in catalogue()} <= links
+    targets = {target: client.get(target).text for _, target, _ in links}
+    assert [link for link in sorted(links) if f'id="{link[2]}"' not in targets[link[1]]] == []
+    for page in targets.values():
+        ids = re.findall(r' id="([^"]+)"', page)
+        assert len(ids) == len(set(ids))
 
 
 def change(owner: Person, bot: str, **changes: Any) -> Any:
@@ -52,6 +75,7 @@ def test_pages_show_official_ladders_and_variants(service: Service, owner: Perso
 
     assert page.index("Official ladders") < page.index("Pool Nap: variants")
     assert page.index(">Saint Poker<") < page.index(">Pool Nap, 2 seats<")
+    assert re.search(r"Saint Poker 2 seats\..{,400}? bots? plays? here, 0 rated so far; 0 matches", words(page))
     assert "The official ladder of Saint Poker" in client.get(f"/ladders/{poker['id']}").get_data(as_text=True)
     assert 'id="official"' in client.get(f"/bots/{bot['id']}").get_data(as_text=True)
 
@@ -69,7 +93,9 @@ def test_owners_switch_the_play_of_their_bots(service: Service, owner: Person) -
     assert [one["active"] for one in off["ladders"]] == [False, False]
     assert (on["play"], on["games"], on["daily_maximum"]) == ("on", ["saint-poker"], 5)
     assert [one["active"] for one in on["ladders"]] == [False, True]
-    assert {"matches", "matches_today", "due_at", "last_match_at"} <= {*on["ladders"][0]}
+    (poker,) = [one for one in on["ladders"] if one["game"] == "saint-poker"]
+    assert [poker[name] for name in ("matches", "matches_today", "extra_today", "immediate_matches")] == [0, 0, 0, 30]
+    assert {"due_at", "last_match_at"} <= {*poker}
 
 
 def test_wrong_settings_are_refused(service: Service, owner: Person) -> None:

@@ -6,13 +6,16 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.overview.live_scores import read_live_score
+from api.overview.live_scores import LiveScore, choose_matches, read_live_score
 from api.overview.schemas import FEATURED_ROWS
 from referee.figures import count
 from referee.games import catalogue
+from referee.match.canonical import Json
 from referee.match.log import PublicView, parse_row
 from referee.match.match import Answer, Match
 from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.states import MatchState
+from referee.matches.tables import StoredMatch
 from tests.api.conftest import API, Service
 from tests.api.test_site_tournaments import read, words
 from tests.database import tournaments
@@ -46,41 +49,83 @@ def begin(world: World, answers: int = 0, **plan: Any) -> tuple[str, Match]:
     return match_id, match
 
 
+def events_of(match: Match) -> list[Json]:
+    return [event for row in match.log.rows for event in row.get("events", ())]
+
+
+def stored(world: World, match_id: str) -> StoredMatch:
+    with world.database.read() as session:
+        return session.get_one(StoredMatch, match_id)
+
+
+def shown_alone(service: Service, world: World, match_id: str) -> tuple[list[int] | None, str]:
+    """Return the scores and the round of the only running match in the overview, and end the match."""
+    (shown,) = overview(service)["matches"]
+    assert shown["id"] == match_id
+    with world.database.write() as session:
+        session.get_one(StoredMatch, match_id).status = MatchState.CANCELLED
+    return shown["scores"], shown["round"]
+
+
 def test_running_matches_have_their_public_scores(service: Service, world: World) -> None:
     match_id, _ = begin(world)
+    assert shown_alone(service, world, match_id) == (None, "Round 1")
+
     far_id, far = begin(world, answers=12)
-    hidden_id, hidden = begin(world, answers=13, rated=True)
+    scores = [event["scores"] for event in events_of(far) if "scores" in event]
+    assert shown_alone(service, world, far_id) == (scores[-1], f"Round {len(scores)}")
 
-    shown = {match["id"]: match for match in overview(service)["matches"]}
-
-    assert (shown[match_id]["scores"], shown[match_id]["round"]) == (None, "Round 1")
-    scores = [event["scores"] for row in far.log.rows for event in row.get("events", ()) if "scores" in event]
-    assert (shown[far_id]["scores"], shown[far_id]["round"]) == (scores[-1], f"Round {len(scores)}")
-    rows = service.anonymous().get(f"{API}/matches/{hidden_id}/rows").get_json()["items"]
-    assert len(rows) < len(hidden.log.rows)
-    public = read_live_score("saint-poker", rows)
-    assert (shown[hidden_id]["scores"], shown[hidden_id]["round"]) == (public.scores, public.round)
+    delayed_id, delayed = begin(world, answers=13, rated=True)
+    rows = service.anonymous().get(f"{API}/matches/{delayed_id}/rows").get_json()["items"]
+    public = read_live_score(stored(world, delayed_id), rows)
+    assert shown_alone(service, world, delayed_id) == (public.scores, public.round)
+    assert len(rows) < len(delayed.log.rows)
 
 
 @pytest.mark.parametrize("game", sorted(catalogue()))
 def test_each_game_names_the_member_of_its_events_with_the_scores(service: Service, world: World, game: str) -> None:
     bots = [service.verified_bot(service.person(), game)["id"] for _ in range(4)]
-    _, match = begin(world, game=game, seated=bots)
+    match_id, match = begin(world, game=game, seated=bots)
     played(match)
 
-    score = read_live_score(game, PublicView(match.log.rows[0]).add(match.log.rows))
+    score = read_live_score(stored(world, match_id), PublicView(match.log.rows[0]).add(match.log.rows))
 
     assert score.scores == match.state.scores()
     assert score.round
 
 
-def test_the_matches_are_mixed_over_the_games(service: Service, world: World) -> None:
-    many = [begin(world)[0] for _ in range(8)]
-    few = [begin(world, game="pool-nap")[0] for _ in range(2)]
+def test_prisoners_has_scores_before_its_deal_ends(service: Service, world: World) -> None:
+    bots = [service.verified_bot(service.person(), "prisoners")["id"] for _ in range(3)]
+    match_id, match = begin(world, game="prisoners", seated=bots)
+    while len(won := [event for event in events_of(match) if event["event"] == "prisoner" and event["points"]]) < 3:
+        request = match.requests()[0]
+        match.receive(Answer(request.seat, choice=len(request.legal_actions) // 2))
 
+    score = read_live_score(stored(world, match_id), PublicView(match.log.rows[0]).add(match.log.rows))
+
+    assert score.scores == match.state.scores()
+    assert sum(match.state.scores()) == sum(event["points"] for event in won)
+    assert not any("scores" in event for event in events_of(match))
+
+
+def test_one_match_of_each_game_is_shown_the_closest_first(service: Service, world: World) -> None:
+    close, far = LiveScore([19, 3, 20], ""), LiveScore([-20, 40, 30], "")
+    assert close.gap < far.gap < LiveScore(None, "").gap
+
+    first, second = (begin(world, answers=count)[0] for count in (0, 12))
+    other, third = begin(world, game="pool-nap", answers=8)[0], begin(world, answers=24)[0]
+    with service.app.app_context(), world.database.read() as session:
+        matches = [session.get_one(StoredMatch, match_id) for match_id in (first, second, other)]
+        chosen = choose_matches(session, matches)
+        kept = choose_matches(session, matches, {first})
+
+    assert [one.live.gap for one in chosen] == sorted(one.live.gap for one in chosen)
+    assert {one.match.id for one in chosen} == {second, other}  # the first one has no scores yet
+    assert {one.match.id for one in kept} == {first, other}
+    assert kept[-1].match.id == first
     shown = [match["id"] for match in overview(service)["matches"]]
-
-    assert shown == [*many[:4], *few]
+    assert set(shown) == {second, other}  # the third one was arranged later
+    assert third not in shown
 
 
 def test_the_featured_match_comes_with_its_last_rows(service: Service, world: World) -> None:

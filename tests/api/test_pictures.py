@@ -93,7 +93,7 @@ def test_a_drawn_picture_costs_one_statement_and_a_flood_writes_no_more_than_the
 ) -> None:
     client, bot = service.anonymous(), f"{paths[PictureKind.BOT]}/picture.png"
     client.get(bot)
-    draw_all(service.database)
+    PictureDrawer(service.database).step()
     assert count_statements(service, lambda: client.get(bot)) == ["SELECT"]
 
     monkeypatch.setattr(store, "MAX_WAITING", 1)

@@ -61,6 +61,10 @@ from tests.api.test_matches import (  # noqa: F401
     test_E15_the_log_is_an_attachment_that_no_browser_runs,
     test_matches_are_found_by_filter,
 )
+from tests.api.test_recovery import (  # noqa: F401
+    test_E30_no_token_gets_a_secret_in_the_moment_in_which_it_ends,
+    test_E30_of_two_recoveries_at_the_same_time_one_succeeds,
+)
 from tests.api.test_rounds import (  # noqa: F401
     test_a_bracket_shows_what_is_over_what_is_played_and_what_is_to_come,
     test_D13_a_round_tells_who_sits_at_a_rated_table_when_it_is_over,

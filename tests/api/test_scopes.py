@@ -1,17 +1,22 @@
 """Scopes and expiry of tokens, over all routes."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import update
 
 from api import openapi
+from api.auth import NOT_KEPT
+from referee.accounts.roles import Role
 from referee.accounts.scopes import Scope, grants
 from referee.accounts.tables import Token
+from referee.bots import bots
 from referee.db.engine import current_time
+from referee.workflows import account_oversight
 from tests.api.conftest import API, Person, Service, fields_of, friendly
+from tests.api.tournaments import CUP, join
 
 ENDLESS = (f"{API}/stream", "get")
 PATHS: dict[str, Any] = openapi.document()["paths"]
@@ -21,7 +26,8 @@ OPERATIONS = {
     for method, operation in item.items()
     if method != "parameters"
 }
-WITH_TOKEN = {key: operation for key, operation in OPERATIONS.items() if "security" in operation}
+OPERATORS = ("/accounts", "/acts", "/acts.csv", "/acts.ndjson", "/disk-use", "/organiser-requests")  # what they read
+WITH_TOKEN = {key: operation for key, operation in OPERATIONS.items() if operation["security"]}
 
 
 def scope_of(operation: dict[str, Any]) -> Scope:
@@ -43,15 +49,31 @@ def test_E26_every_route_that_takes_a_token_declares_its_scope() -> None:
     reading = {key for key, scope in scopes.items() if scope == Scope.READ}
 
     assert {method for _, method in OPERATIONS.keys() - WITH_TOKEN.keys()} == {"get"}
-    assert {key for key in scopes if key[1] == "get"} == reading - {(f"{API}/accounts", "post")}
+    guarded = {path.removeprefix(API) for path, method in scopes.keys() - reading if method == "get"}
+    assert guarded == {*OPERATORS, "/accounts/me/export", "/tournaments/{tournament_id}/admission"}
     for path, method in scopes.keys() - reading:
         if path.startswith((f"{API}/accounts", f"{API}/webhooks", f"{API}/deliveries", f"{API}/account")):
             assert scopes[path, method] == Scope.ALL, (path, method)
 
 
+def test_E26_what_only_operators_may_read_needs_a_token_for_everything(service: Service) -> None:
+    owner, admin = service.person(), service.person("admin")
+    reading = [key for key in WITH_TOKEN if key[1] == "get" and key != ENDLESS]
+
+    def refused(person: Person) -> set[tuple[str, str]]:
+        return {key for key in reading if person.get(address_of(*key).removeprefix(API)).status_code == 403}
+
+    for_operators = refused(owner) - refused(admin)
+    assert {path.removeprefix(API) for path, _ in for_operators} == {*OPERATORS}
+    assert refused(limited(service, admin, "read", "play", "organise")) >= for_operators
+
+
+@pytest.mark.parametrize("role", list(Role))
 @pytest.mark.parametrize("held", list(Scope))
-def test_E26_a_route_is_refused_to_a_token_without_its_scope_and_only_then(service: Service, held: Scope) -> None:
-    person = limited(service, service.person("admin"), held)
+def test_E26_a_route_is_refused_to_a_token_without_its_scope_and_only_then(
+    service: Service, held: Scope, role: Role
+) -> None:
+    person = limited(service, service.person(role), held)
 
     for (path, method), operation in WITH_TOKEN.items():
         if (path, method) == ENDLESS:
@@ -68,7 +90,7 @@ def test_E26_a_route_is_refused_to_a_token_without_its_scope_and_only_then(servi
             assert f"needs a token with the scope `{needed}`; this token has {held}." in answer.get_json()["detail"]
             assert answer.headers["WWW-Authenticate"].endswith(f'error="insufficient_scope", scope="{needed}"')
         if method == "delete" and answer.status_code == 204:
-            person = limited(service, service.person("admin"), held)
+            person = limited(service, service.person(role), held)
 
 
 def address_of(path: str, method: str) -> str:
@@ -162,6 +184,29 @@ def test_E26_an_organisers_token_for_playing_has_none_of_an_organisers_powers(
     assert playing.post(f"/matches/{allowed[0].get_json()['id']}/cancel").status_code == 200
 
 
+@pytest.mark.parametrize("scope", ["read", "play"])
+def test_E26_a_join_code_is_shown_only_to_a_token_that_may_organise(
+    service: Service, organiser: Person, scope: str
+) -> None:
+    path = f"/tournaments/{organiser.post('/tournaments', CUP).get_json()['id']}/admission"
+    organiser.ask("PUT", path, json={"join_code": "spring2030", "guests": []})
+
+    refused = limited(service, organiser, scope).get(path)
+
+    assert refused.get_json()["code"] == "missing_scope"
+    assert limited(service, organiser, "organise").get(path).get_json()["join_code"] == "spring2030"
+
+
+def test_E26_a_stored_response_is_not_given_to_a_token_of_other_scopes(service: Service, owner: Person) -> None:
+    bot, key = {"name": "My bot", "url": "https://bot.example.org"}, {"Idempotency-Key": "k1"}
+    made, repeated = (owner.post("/bots", bot, headers=key) for _ in range(2))
+
+    refused = limited(service, owner, "play").post("/bots", bot, headers=key)
+
+    assert repeated.get_json()["secret"] == made.get_json()["secret"]
+    assert (refused.status_code, refused.get_json()["code"]) == (409, "idempotency_mismatch")
+
+
 def test_E26_the_operators_token_for_playing_pauses_no_bot_of_others(
     service: Service, owner: Person, admin: Person, mine: str
 ) -> None:
@@ -171,3 +216,124 @@ def test_E26_the_operators_token_for_playing_pauses_no_bot_of_others(
 
     assert refused.get_json()["code"] == "missing_scope"
     assert admin.post(f"/bots/{mine}/pause").status_code == 200
+
+
+def kept(service: Service, person: Person) -> tuple[Person, dict[str, Any]]:
+    """Keep a browser signed in as this person. Return what the browser can do, and the token."""
+    answer = person.post("/accounts/me/device-tokens", {"name": "Firefox on Linux"})
+    assert answer.status_code == 201, answer.get_data(as_text=True)
+    made = answer.get_json()
+    return Person(service.anonymous(), person.id, made["token"]), made
+
+
+def status_of(person: Person) -> int:
+    return person.get("/accounts/me").status_code
+
+
+def test_E32_a_browser_that_is_kept_signed_in_plays_and_organises_for_30_days(service: Service, owner: Person) -> None:
+    browser, made = kept(service, owner)
+
+    listed, first = browser.get("/accounts/me/tokens").get_json()["items"]
+    days = datetime.fromisoformat(made["expires_at"]) - datetime.fromisoformat(made["created_at"])
+    assert (made["scopes"], days) == (["play", "organise"], timedelta(days=30))
+    assert listed == {key: value for key, value in made.items() if key != "token"} | {
+        "last_used_at": listed["last_used_at"]
+    }
+    assert (listed["parent_id"], first["parent_id"]) == (first["id"], None)
+    assert browser.post("/bots", {"name": "My bot", "url": "https://bot.example.org"}).status_code == 201
+    assert browser.post("/tournaments", CUP | {"rated": False, "listed": False}).status_code == 201
+
+
+def test_E32_a_browser_that_is_kept_signed_in_gets_nothing_that_outlasts_it(service: Service, owner: Person) -> None:
+    browser, made = kept(service, owner)
+    bot = browser.post("/bots", {"name": "My bot", "url": "https://bot.example.org"}).get_json()
+
+    refused = [
+        browser.post("/accounts/me/tokens", {"name": "more", "scopes": ["read"]}),
+        browser.post("/accounts/me/device-tokens", {"name": "more"}),
+        browser.ask("DELETE", f"/accounts/me/tokens/{made['parent_id']}"),
+        browser.post("/accounts/me/recovery-code"),
+        browser.get("/accounts/me/export"),
+        browser.ask("PATCH", "/accounts/me", json={"name": "Mallory"}),
+        browser.post("/accounts/me/delete", {"name": "any"}),
+        browser.post(f"/bots/{bot['id']}/delete", {"name": "My bot"}),
+        browser.post("/webhooks", {"url": "https://hook.example.org"}),
+        browser.post(f"/accounts/{owner.id}/tokens", {"name": "more"}),
+    ]
+
+    assert {answer.get_json()["code"] for answer in refused} == {"missing_scope"}
+    with service.database.read() as session:
+        assert bots.get_bot(session, bot["id"]).recovery_token_id is None  # its secret recovers no account
+
+
+@pytest.mark.parametrize(("path", "body"), [("/tournaments", CUP), ("/series", {"name": "Season"})])
+def test_E32_a_browser_that_is_kept_signed_in_gives_nothing_away_for_good(
+    service: Service, organiser: Person, owner: Person, path: str, body: dict[str, Any]
+) -> None:
+    browser, _ = kept(service, organiser)
+    made = f"{path}/{browser.post(path, body).get_json()['id']}"
+    join(browser, owner, made)
+
+    refused = browser.ask("DELETE", f"{made}/organisers/{organiser.id}")
+    removed = browser.ask("DELETE", f"{made}/organisers/{owner.id}")
+
+    assert (refused.get_json()["code"], removed.status_code) == ("missing_scope", 204)
+
+
+def test_E32_operators_are_not_kept_signed_in_even_if_they_become_operators_later(
+    service: Service, owner: Person, admin: Person
+) -> None:
+    browser, _ = kept(service, owner)
+
+    refused = admin.post("/accounts/me/device-tokens", {"name": "Firefox on Linux"})
+    with service.database.write() as session:
+        account_oversight.change_role(session, None, owner.id, Role.ADMIN, None)
+    later = [browser.get("/accounts/me"), browser.get("/bots"), browser.post("/bots", {})]
+
+    assert refused.status_code == 403
+    assert [answer.status_code for answer in later] == [401] * 3
+    assert {answer.get_json()["detail"] for answer in (refused, *later)} == {NOT_KEPT}
+    assert status_of(owner) == 200
+
+
+def test_E32_signing_out_ends_the_token_and_no_other(service: Service, owner: Person) -> None:
+    (browser, _), (other, _) = kept(service, owner), kept(service, owner)
+
+    answer = browser.ask("DELETE", "/accounts/me/tokens/current")
+
+    assert answer.status_code == 204
+    assert [status_of(person) for person in (browser, other, owner)] == [401, 200, 200]
+
+
+@pytest.mark.parametrize("path", ["current", "parent_id"])
+def test_E32_a_browser_is_signed_out_when_the_token_that_made_its_token_ends(
+    service: Service, owner: Person, path: str
+) -> None:
+    second = limited(service, owner, "all")
+    (browser, made), (other, _) = kept(service, second), kept(service, owner)
+
+    second.ask("DELETE", f"/accounts/me/tokens/{made.get(path, path)}")
+
+    assert [status_of(person) for person in (second, browser, other, owner)] == [401, 401, 200, 200]
+
+
+def test_E32_a_token_that_expires_keeps_no_browser_signed_in_for_longer(service: Service, owner: Person) -> None:
+    brief = limited(service, owner, "all", expires_in_days=7)
+
+    _, made = kept(service, brief)
+
+    (parent,) = [t for t in owner.get("/accounts/me/tokens").get_json()["items"] if t["id"] == made["parent_id"]]
+    assert made["expires_at"] == parent["expires_at"]
+
+
+@pytest.mark.parametrize("held", [Scope.READ, Scope.PLAY])
+def test_E32_a_token_for_less_keeps_no_browser_signed_in_but_can_end_itself(
+    service: Service, owner: Person, held: Scope
+) -> None:
+    person = limited(service, owner, held)
+
+    refused = person.post("/accounts/me/device-tokens", {"name": "Firefox on Linux"})
+    person.ask("DELETE", "/accounts/me/tokens/current")
+
+    assert refused.get_json()["code"] == "missing_scope"
+    assert [status_of(person), status_of(owner)] == [401, 200]

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, event
 from referee.bots.tables import Bot
 from referee.tournaments import disqualification
 from tests.api.conftest import Person, Service, fields_of
-from tests.api.tournaments import play, started
+from tests.api.tournaments import join, play, started
 
 
 def new(person: Person, name: str = "Season", **terms: Any) -> str:
@@ -42,7 +42,7 @@ def test_finished_tournaments_bring_points_that_anybody_can_recompute(service: S
     first, second = finished(service, organiser), finished(service, organiser, seats=3)
     later = started(service, organiser, 4, rated=False, format="round_robin")
     for one in (first, second, later):
-        added = organiser.post(f"/series/{series}/tournaments", {"tournament": one})
+        added = organiser.post(f"/series/{series}/tournaments", {"tournaments": [one]})
         assert added.status_code == 200, added.get_json()
 
     rows = service.anonymous().get(f"/api/v1/series/{series}/standings").get_json()["items"]
@@ -71,7 +71,7 @@ def test_finished_tournaments_bring_points_that_anybody_can_recompute(service: S
 
 def test_what_happens_after_the_end_of_a_tournament_corrects_the_standings(service: Service, organiser: Person) -> None:
     series, cup = new(organiser), finished(service, organiser)
-    organiser.post(f"/series/{series}/tournaments", {"tournament": cup})
+    organiser.post(f"/series/{series}/tournaments", {"tournaments": [cup]})
     path = f"/series/{series}/standings"
     (best, *_) = [row["bot"] for row in organiser.get(path).get_json()["items"]]
 
@@ -86,7 +86,7 @@ def test_what_happens_after_the_end_of_a_tournament_corrects_the_standings(servi
 def test_the_best_results_count_and_terms_can_be_changed(service: Service, organiser: Person) -> None:
     series = new(organiser, best=1)
     for _ in range(2):
-        organiser.post(f"/series/{series}/tournaments", {"tournament": finished(service, organiser, 3)})
+        organiser.post(f"/series/{series}/tournaments", {"tournaments": [finished(service, organiser, 3)]})
 
     changed = edit(organiser, series, best=None, points=[5, 0], name="Season 2")
     stale = organiser.ask("PATCH", f"/series/{series}", {"If-Match": '"old"'}, json={"best": 2})
@@ -131,17 +131,19 @@ def test_only_those_who_run_both_add_a_tournament(service: Service, organiser: P
     draft = organiser.post("/tournaments", {"name": "Draft", "game": "saint-poker", "seats": 2}).get_json()["id"]
     unlisted = started(service, organiser, 2, rated=False, listed=False)
 
-    assert organiser.post(path, {"tournament": theirs}).status_code == 403
-    assert another.post(path, {"tournament": theirs}).status_code == 403
-    assert organiser.post(path, {"tournament": draft}).status_code == 409
-    assert fields_of(organiser.post(path, {"tournament": unlisted})) == {"tournament"}
-    assert fields_of(organiser.post(path, {"tournament": "trn_" + "0" * 26})) == {"tournament"}
-    assert organiser.post(path, {"tournament": mine}).status_code == 200
-    assert organiser.post(path, {"tournament": mine}).status_code == 409
+    assert organiser.post(path, {"tournaments": [theirs]}).status_code == 403
+    assert another.post(path, {"tournaments": [theirs]}).status_code == 403
+    assert organiser.post(path, {"tournaments": [draft]}).status_code == 409
+    assert fields_of(organiser.post(path, {"tournaments": [unlisted]})) == {"tournaments"}
+    assert fields_of(organiser.post(path, {"tournaments": ["trn_" + "0" * 26]})) == {"tournaments"}
+    refused = organiser.post(path, {"tournaments": [mine, unlisted]})
+    assert "is unlisted, and this series is listed" in refused.get_json()["errors"][0]["message"]
+    assert not organiser.get(f"/series/{series}").get_json()["tournaments"]  # all or none
+    assert organiser.post(path, {"tournaments": [mine]}).status_code == 200
+    assert organiser.post(path, {"tournaments": [mine]}).status_code == 409
 
-    together = organiser.post(f"/series/{series}/organisers", {"account": another.id})
-    assert [one["id"] for one in together.get_json()["organisers"]] == [organiser.id, another.id]
-    assert another.post(path, {"tournament": theirs}).status_code == 200
+    join(organiser, another, f"/series/{series}")
+    assert another.post(path, {"tournaments": [theirs]}).status_code == 200
     assert another.ask("DELETE", f"{path}/{mine}").status_code == 204
     assert another.ask("DELETE", f"{path}/{mine}").status_code == 404
     assert organiser.ask("DELETE", f"/series/{series}/organisers/{another.id}").status_code == 204
@@ -165,7 +167,7 @@ def test_accounts_without_the_role_have_unlisted_series_only_and_a_quota(owner: 
 
 def test_what_organisers_do_is_recorded(service: Service, organiser: Person, admin: Person) -> None:
     series, cup = new(organiser), finished(service, organiser, 2)
-    organiser.post(f"/series/{series}/tournaments", {"tournament": cup})
+    organiser.post(f"/series/{series}/tournaments", {"tournaments": [cup]})
     edit(organiser, series, best=2)
     organiser.ask("DELETE", f"/series/{series}/tournaments/{cup}")
     organiser.ask("DELETE", f"/series/{series}")
@@ -196,7 +198,7 @@ def test_the_archive_lists_series_by_year(service: Service, organiser: Person) -
 
 def test_a_renamed_bot_keeps_its_points_under_its_new_name(service: Service, organiser: Person) -> None:
     series, cup = new(organiser), finished(service, organiser, 2)
-    organiser.post(f"/series/{series}/tournaments", {"tournament": cup})
+    organiser.post(f"/series/{series}/tournaments", {"tournaments": [cup]})
     first = organiser.get(f"/series/{series}/standings").get_json()["items"][0]
     with service.database.write() as session:
         session.get_one(Bot, first["bot"]).name = "Another name"
@@ -227,7 +229,7 @@ def test_the_page_of_a_long_series_is_small_and_costs_no_more_statements(service
     short, long = new(organiser, best=2), new(organiser, best=2)
     for series, members in ((short, cups[:2]), (long, cups)):
         for one in members:
-            organiser.post(f"/series/{series}/tournaments", {"tournament": one})
+            organiser.post(f"/series/{series}/tournaments", {"tournaments": [one]})
     ask = service.anonymous().get
 
     latest, earliest = ask(f"/series/{long}").text, ask(f"/series/{long}?tournaments=1").text

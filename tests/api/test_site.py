@@ -48,6 +48,7 @@ def test_a_page_of_an_empty_record_is_sent_under_the_policy(browser: FlaskClient
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     assert not re.search(r"<script(?![^>]*(?:src=|application/json))|<style| style=| on\w+=", answer.text)
     assert "Set-Cookie" not in answer.headers
+    assert re.search("<title>(Referee: .+|.+ · Referee)</title>", answer.text)
 
 
 def test_the_policy_lets_nothing_in_from_elsewhere() -> None:

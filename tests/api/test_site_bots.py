@@ -15,8 +15,9 @@ from referee.figures import MINUS
 from referee.matches import bot_stats, deal_groups, response_stats
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, Result, StoredMatch
-from tests.api.conftest import API, Person, Service, fields_of, friendly
+from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
+from tests.database import tournaments
 from tests.database.world import START, World
 from tests.surroundings import MASTER_KEY
 
@@ -69,7 +70,7 @@ def test_places_histories_and_results_of_a_bot(
 
     page = shown(service.anonymous(), bots[0])
 
-    ((ladder, place, rating, games, _),) = cells(page, "Ranks on ladders")
+    ((ladder, place, rating, _, games, _),) = cells(page, "Ranks on ladders")
     assert (ladder, place[-4:], games) == ("Saint Poker, 3 seats", "of 3", "2")
     changes = cells(page, "Rating changes at Saint Poker, 3 seats, latest first")
     assert [(row[0], row[2].split()[0]) for row in changes] == [
@@ -89,19 +90,25 @@ def test_places_histories_and_results_of_a_bot(
     assert (own[1], own[3], own[6]) == ("2 matches: head to head", str(ahead), f"{sum(seat) / 2:.2f}")
     assert [row[:2] for row in cells(page, "By seat")] == [["1 of 3", "2"]]
     assert [row[1:4:2] for row in cells(page, "By version, latest first")] == [["1", "3.00"], ["1", "0.00"]]
-    assert [row[1] for row in cells(page, "Matches, newest first")] == ["void", "finished", "finished"]
+    rows = re.search(r'<ul class="results">(.*?)</ul>', page, re.DOTALL)
+    assert rows
+    assert re.findall(r"/matches/(mat_\w+)", rows[1]) == [one.match_id for one in (third, second, first)]
+    assert re.findall(r"state-(\w+)", rows[1]) == ["void"]  # a match that counts needs no state
+    names = [service.record_of(bot).name for bot in bots]
+    winners = re.findall(r"<strong>.*?<bdi>(.*?)</bdi>", rows[1])
+    assert winners == [names[one.placements.index(1)] for one in (third, second, first)]
     assert "<img src=x" not in page
 
 
-def test_a_rated_match_under_way_is_not_told(service: Service, owner: Person) -> None:
+def test_a_match_of_an_anonymous_tournament_is_not_told_before_it_is_over(service: Service, owner: Person) -> None:
     world = World(service.database)
     bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
-    hidden, told = world.match(bots), world.match(bots, rated=False)
+    hidden, told = world.match(bots, tournament_id=tournaments.create(world)), world.match(bots)
 
-    page = shown(service.anonymous(), bots[0])
+    pages = [text_of(service.anonymous(), f"/bots/{bots[0]}{path}") for path in ("", f"/head-to-head/{bots[1]}")]
 
-    assert told in page
-    assert hidden not in page
+    assert [told in page for page in pages] == [True, True]
+    assert [hidden in page for page in pages] == [False, False]
 
 
 def test_results_are_of_one_game_and_a_history_of_any_ladder(
@@ -233,14 +240,6 @@ def test_bots_that_never_met_have_an_empty_page(service: Service, owner: Person)
     assert fields_of(client.get(f"{API}/bots/{bot}/head-to-head/{bot}")) == {"opponent_id"}
     assert client.get(f"{API}/bots/{bot}/head-to-head/bot_{'0' * 26}").status_code == 404
     assert client.get(f"/bots/bot_{'0' * 26}/head-to-head/{bot}", headers=HTML).status_code == 404
-
-
-def test_a_running_rated_match_is_not_on_the_page_of_two_bots(
-    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
-) -> None:
-    match_id = organiser.post("/matches", friendly(mine, theirs, rated=True)).get_json()["id"]
-
-    assert match_id not in text_of(service.anonymous(), f"/bots/{mine}/head-to-head/{theirs}")
 
 
 def test_texts_of_strangers_stay_text(service: Service, owner: Person) -> None:

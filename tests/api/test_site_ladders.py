@@ -184,7 +184,7 @@ def test_a_frozen_ladder_says_why_and_nothing_runs(service: Service) -> None:
     assert "&lt;img src=x" in pages[0]
 
 
-def test_ratings_have_errors_as_soon_as_the_scheduler_has_stored_them(service: Service) -> None:
+def test_bots_have_strengths_as_soon_as_the_scheduler_has_stored_them(service: Service) -> None:
     bots, ladder = played(service, 3, 4)
     client = service.anonymous()
 
@@ -194,12 +194,14 @@ def test_ratings_have_errors_as_soon_as_the_scheduler_has_stored_them(service: S
     own = text_of(client, f"/bots/{bots[0]}")
     rank = client.get(f"/api/v1/ladders/{ladder}/ranks/{bots[0]}").get_json()
 
-    assert before.count('<td class="bar">–</td>') == 3
-    shown = dict(zip(bots_on(after), re.findall(r'class="quiet">± (\d+)<', after), strict=True))
+    strength = r'<td class="number(?: steady)?">([0-9\u202f]+) ± (\d+)</td>'
+    shown = dict(zip(bots_on(after), re.findall(strength, after), strict=True))
     assert after.count('class="interval"') == 3
-    assert shown[bots[0]] == re.findall(r'class="quiet">± (\d+)<', own)[0]
-    assert abs(int(shown[bots[0]]) - rank["error"]) < 0.6, "rounded to whole points, and to tenths"
-    assert "±" not in before.replace("± and interval", "") + past
+    assert [shown[bots[0]]] == re.findall(strength, own)
+    points, error = (int(text.replace("\u202f", "")) for text in shown[bots[0]])
+    assert abs(points - rank["strength"]) < 0.6, "rounded to whole points, and to tenths"
+    assert abs(error - rank["strength_error"]) < 0.6
+    assert not re.search(r"\d ± \d", before + past)
 
 
 def test_the_last_change_is_that_of_the_newest_entry_shown(service: Service) -> None:

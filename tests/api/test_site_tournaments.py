@@ -10,7 +10,7 @@ from api.pages.charts import crosstable
 from api.tournaments import bracket_chart, terms
 from referee.bots.tables import Bot
 from tests.api.conftest import Person, Service
-from tests.api.tournaments import drafted, entered, play, started
+from tests.api.tournaments import drafted, entered, opened, play, started
 
 PAGES = ("", "/standings", "/rounds", "/rounds/1", "/matches", "/entries", "/crosstable", "/downloads", "/organise")
 HARMFUL = "<img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -53,7 +53,7 @@ def test_the_list_has_what_goes_on_before_what_is_open_before_what_is_over(
     assert page.index("In progress Well begun") < page.index("Open for entries Still open") < finished
     assert finished < page.index("Long finished")
     assert "Just a draft" not in page
-    assert "Just a draft" in words(read(anonymous, "/tournaments?status=draft"))
+    assert "Just a draft" not in words(read(anonymous, "/tournaments?status=draft"))
     games = words(read(anonymous, "/tournaments?game=pool-nap"))
     assert "Long finished" not in games
     assert games.count("Well begun") == 1
@@ -73,12 +73,29 @@ def test_every_page_of_an_event_is_there_before_while_and_after_it_is_played(
     assert "Semi-finals" in words(read(anonymous, f"/tournaments/{made}/bracket"))
     assert re.search("<pre[^>]*>[0-9a-f]{64}</pre>", read(anonymous, f"/tournaments/{made}/downloads"))
 
-    draft = drafted(organiser)
+    unplayed = opened(organiser)
     for path in ("", "/entries", "/organise"):
-        read(anonymous, f"/tournaments/{draft}{path}")
+        read(anonymous, f"/tournaments/{unplayed}{path}")
     for path in ("/rounds", "/crosstable", "/bracket", "/downloads", "/luck", "/nothing"):
+        read(anonymous, f"/tournaments/{unplayed}{path}", 404)
+    draft = drafted(organiser)
+    read(anonymous, f"/tournaments/{draft}/organise")
+    for path in ("", "/entries"):
         read(anonymous, f"/tournaments/{draft}{path}", 404)
     read(anonymous, f"/tournaments/trn_{'0' * 26}", 404)
+
+
+def test_the_head_of_a_dated_tournament_says_when_it_starts(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = opened(organiser, starts_at="2099-01-31T18:00:00Z")
+    undated = opened(organiser)
+
+    for path in ("", "/entries"):
+        head = read(anonymous, f"/tournaments/{made}{path}").partition("</header>")[2].partition("</header>")[0]
+        assert "Starts 31 Jan 2099, 18:00" in words(head)
+        assert 'data-until="2099-01-31T18:00:00' in head
+    assert "Starts" not in words(read(anonymous, f"/tournaments/{undated}/entries"))
 
 
 def test_who_sits_at_a_rated_table_is_on_no_page_before_it_is_over(
@@ -129,15 +146,55 @@ def test_the_table_says_what_decides_and_how_sure_it_is(
     play(service, made)
     row = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"][0]
 
-    page = read(anonymous, f"/tournaments/{made}")
+    page = read(anonymous, f"/tournaments/{made}/standings?columns=all")
     said = words(page)
 
-    assert "Points Buchholz Head to head Sonneborn-Berger Wins Matches" in said
+    assert "Points Buchholz Head to head Sonneborn-Berger Won–drawn–lost Matches Points per match" in said
+    assert 'href="/tournaments/' + made + '/standings">Fewer columns</a>' in page
     assert all(terms.COLUMNS[one["name"]][1] in said for one in row["tie_breaks"])
     line = re.search(f'<tr data-bot="{row["bot"]}">.*?</tr>', page, re.DOTALL)
     assert line is not None
     assert f'data-column="points">{row["points"]:.1f}<' in line[0]
-    assert "house:3" in said
+    assert "house:3" in words(read(anonymous, f"/tournaments/{made}"))
+    read(anonymous, f"/tournaments/{made}/standings?columns=few", 422)
+
+
+def test_standings_show_owners_results_and_who_is_disqualified(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 3, format="swiss")
+    play(service, made)
+    (*_, last) = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+    body = {"bot": last["bot"], "reason": "Two names."}
+    assert organiser.post(f"/tournaments/{made}/disqualify", body).status_code == 200
+
+    for path in ("", "/standings"):
+        page = read(anonymous, f"/tournaments/{made}{path}")
+        assert "Rank Bot Owner Points Won–drawn–lost 1 " in words(page)
+        line = re.search(f'<tr data-bot="{last["bot"]}">.*?</tr>', page, re.DOTALL)
+        assert line is not None
+        assert f'<a href="/owners/{last["owner"]}"' in line[0]
+        assert 'data-mark="disqualification" title="Two names.">disqualified<' in line[0]
+        assert f">{last['wins']}–{last['draws']}–{last['losses']}</td>" in line[0]
+        assert f'href="/tournaments/{made}/standings?columns=all">All columns' in page
+
+
+@pytest.mark.parametrize(
+    ("format", "few", "all_columns"),
+    [
+        ("knockout", "Rank Bot Owner Points Won", "Rank Bot Owner Points Won"),
+        ("gauntlet", "Owner Points per match Points Won", "Owner Points per match Head to head Points Won"),
+        ("ladder", "Owner Points per match Points Won", "Owner Points per match Points Won"),  # unrated: no ratings
+    ],
+)
+def test_no_column_of_standings_says_nothing_or_what_another_says(
+    service: Service, organiser: Person, anonymous: FlaskClient, format: str, few: str, all_columns: str
+) -> None:
+    made = started(service, organiser, 3, format=format, rated=False)
+
+    assert few in words(read(anonymous, f"/tournaments/{made}/standings"))
+    assert all_columns in words(read(anonymous, f"/tournaments/{made}/standings?columns=all"))
+    assert "Rating" not in words(read(anonymous, f"/tournaments/{made}/hall"))
 
 
 @pytest.mark.parametrize("format", sorted(terms.FORMATS))
@@ -145,7 +202,7 @@ def test_the_terms_of_every_format_are_told_in_words(
     service: Service, organiser: Person, anonymous: FlaskClient, format: str
 ) -> None:
     deals = {} if format == "ladder" else {"deal_sharing": "duplicate", "trusted": True, "orders": "all"}
-    made = drafted(organiser, format=format, substitute="house:1", frozen_version=True, anonymous=False, **deals)
+    made = opened(organiser, format=format, substitute="house:1", frozen_version=True, anonymous=False, **deals)
 
     page = words(read(anonymous, f"/tournaments/{made}"))
 
@@ -193,9 +250,9 @@ def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
 
     drawn = str(bracket_chart.bracket_tree({"rounds": rounds, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
 
-    heights = {name: float(found) for found, name in re.findall(r'y="([\d.]+)"[^>]*><text[^>]*><title>([A-H])<', drawn)}
+    heights = {name: float(found) for found, name in re.findall(r'y="([\d.]+)"[^>]*><bdi title="([A-H])"', drawn)}
     assert heights["A"] < heights["C"] < heights["D"]
-    tops = [drawn.index(f"<title>{name}<") for name in ("B", "F", "E", "H")]
+    tops = [drawn.index(f'<bdi title="{name}"') for name in ("B", "F", "E", "H")]
     assert tops == sorted(tops)
     assert drawn.count('class="way"') == 4
     assert "to come" in drawn

@@ -7,7 +7,7 @@ import pytest
 
 from api.ladders import strengths
 from tests.api.conftest import API, Person, Service
-from tests.api.tournaments import drafted, play, started
+from tests.api.tournaments import opened, play, started
 
 
 def shown(client: Any, path: str) -> Any:
@@ -38,6 +38,7 @@ def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, or
     assert sum(Fraction(row["points_exact"]) for row in rows) == 16
     assert [column["name"] for column in rows[0]["tie_breaks"]] == shown(owner, path)["tie_breaks"]
     for row in rows:
+        assert row["wins"] + row["draws"] + row["losses"] == row["matches"]
         bar = row["error_bar"]
         assert bar["groups"] == row["matches"] >= 6
         assert 0 <= bar["low"] <= row["points_per_match"] <= bar["high"] <= 1
@@ -86,7 +87,7 @@ def test_a_table_moves_with_results_voids_and_withdrawals(
 
 
 def test_what_is_not_there_has_no_table(service: Service, owner: Person, organiser: Person) -> None:
-    path = f"/tournaments/{drafted(organiser)}"
+    path = f"/tournaments/{opened(organiser)}"
     nobody, nothing = f"bot_{'0' * 26}", f"/tournaments/trn_{'0' * 26}"
 
     assert owner.get(f"{path}/standings/{nobody}").status_code == 404

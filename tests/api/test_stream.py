@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from api.streams.endpoints import LAST_EVENT_ID
 from api.streams.stream import StreamViewer
 from api.streams.stream_writer import (
     HEARTBEAT,
@@ -43,6 +44,7 @@ from tests.api.streaming import (
 from tests.database import tournaments as events
 from tests.database.world import World
 from tests.end_to_end.processes import until
+from tests.machine import require
 from tests.surroundings import MASTER_KEY
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -169,10 +171,17 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
     environment = {"URL": f"http://127.0.0.1:{server.port}", "EVENT": event, "LADDER": ladder_of(server.world, event)}
     environment["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
+    bash, _ = (require(tool, "the commands of the page") for tool in ("bash", "curl"))
+
     told = []
     for block in blocks:
         ran = subprocess.run(
-            ["bash", "-ec", block], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            [bash, "-ec", block],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert ran.returncode == 0, f"{block}\n{ran.stdout}\n{ran.stderr}"
         told.append(ran.stdout)
@@ -254,12 +263,15 @@ def without(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 def test_what_is_no_id_or_no_event_is_refused_and_a_head_holds_no_place(service: Service) -> None:
     world = World(service.database)
     path = f"{API}/tournaments/{events.create(world)}/stream"
-    client = service.anonymous()
+    client, documented = service.anonymous(), LAST_EVENT_ID["schema"]["pattern"]
 
     assert client.get(f"{API}/tournaments/trn_{'0' * 26}/stream").status_code == 404
+    assert client.head(path, headers={"Last-Event-ID": ""}).status_code == 200
+    assert re.search(documented, "")
     for bad in ("-1", "x", "1.begin", "9" * 19, "١"):
         answer = client.get(path, headers={"Last-Event-ID": bad})
         assert (answer.status_code, fields_of(answer)) == (422, {"Last-Event-ID"})
+        assert not re.search(documented, bad)
     for _ in range(40):
         assert client.head(path).status_code == 200
 

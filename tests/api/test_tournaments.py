@@ -37,13 +37,23 @@ def test_only_organisers_announce_and_only_the_announcer_runs_it(
     service: Service, owner: Person, organiser: Person, admin: Person
 ) -> None:
     other = service.person("organiser")
-    tournament_id = drafted(organiser)
+    tournament_id = opened(organiser)
 
     assert owner.post("/tournaments", CUP).status_code == 403
     for verb in ("open", "start", "pause", "resume", "cancel"):
         assert other.post(f"/tournaments/{tournament_id}/{verb}").status_code == 403
         assert owner.post(f"/tournaments/{tournament_id}/{verb}").status_code == 403
     assert admin.post(f"/tournaments/{tournament_id}/cancel").status_code == 200
+
+
+@pytest.mark.parametrize("field", ["budget_ms", "limits"])
+def test_a_field_at_the_wrong_place_is_refused_with_the_accepted_ones(organiser: Person, field: str) -> None:
+    (error,) = organiser.post("/tournaments", {**CUP, field: 5000}).get_json()["errors"]
+
+    assert error["field"] == field
+    assert ('write it as {"time": {"budget_ms": …}}' in error["message"]) == (field == "budget_ms")
+    accepted = error["message"].partition("Accepted: ")[2].rstrip(".").split(", ")
+    assert {"name", "game", "seats", "time.budget_ms", "time.bank_ms"} <= set(accepted)
 
 
 def test_E10_a_draft_is_edited_under_its_validator(organiser: Person) -> None:
@@ -53,7 +63,8 @@ def test_E10_a_draft_is_edited_under_its_validator(organiser: Person) -> None:
 
     edited = organiser.ask("PATCH", path, {"If-Match": etag}, json=changes)
     stale = organiser.ask("PATCH", path, {"If-Match": etag}, json={"name": "Third cup"})
-    organiser.post(f"{path}/cancel")
+    for verb in ("open", "cancel"):
+        organiser.post(f"{path}/{verb}")
     late = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"name": "Third cup"})
 
     shown = edited.get_json()
@@ -131,12 +142,12 @@ def test_bots_enter_and_withdraw(service: Service, owner: Person, organiser: Per
     entered = owner.post(f"/tournaments/{tournament_id}/enter", body)
     twice = owner.post(f"/tournaments/{tournament_id}/enter", body).status_code
     gone = owner.post(f"/tournaments/{tournament_id}/withdraw", body)
-    by_organiser = organiser.post(f"/tournaments/{tournament_id}/enter", body).status_code
+    again = owner.post(f"/tournaments/{tournament_id}/enter", body).status_code
 
-    assert (early, foreign, entered.status_code, twice) == (409, 403, 200, 409)
+    assert (early, foreign, entered.status_code, twice) == (404, 403, 200, 409)
     assert (entered.get_json()["bot"], entered.get_json()["withdrawn_at"]) == (bot, None)
     assert gone.get_json()["withdrawn_at"] is not None
-    assert by_organiser == 200
+    assert again == 200
 
 
 def test_E4_what_is_no_entrant_is_refused(service: Service, owner: Person, organiser: Person) -> None:

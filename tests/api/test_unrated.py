@@ -71,11 +71,11 @@ def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service
 
 
 def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unrated(
-    service: Service, organiser: Person, ours: list[str]
+    service: Service, owner: Person, organiser: Person, ours: list[str]
 ) -> None:
     tournament_id, _ = entered(service, organiser, 1, seats=3, substitute="house:3", bots_per_owner=2)
     for bot in ours:
-        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+        owner.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     organiser.post(f"/tournaments/{tournament_id}/start")
     answer_handshakes(service.database, absent=ours[:1])
     go_on(service.database, tournament_id)
@@ -91,7 +91,7 @@ def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_af
 ) -> None:
     tournament_id, (other,) = entered(service, organiser, 1, bots_per_owner=2)
     for bot in ours:
-        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+        owner.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     assert RULE in page(service, f"/tournaments/{tournament_id}")
     assert RULE in page(service, f"/tournaments/{tournament_id}/entries")
     organiser.post(f"/tournaments/{tournament_id}/start")
@@ -123,7 +123,7 @@ def test_siblings_who_meet_in_a_knockout_are_told_before_and_after_that_the_matc
         service, organiser, 1, format="knockout", bots_per_owner=2, format_options={"seeding": "hand"}
     )
     for bot in ours:
-        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+        owner.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     seeds = {"seeds": {other: 1, ours[0]: 2, ours[1]: 3}}  # the first has a bye, the others meet
     assert organiser.ask("PUT", f"/tournaments/{tournament_id}/seeds", json=seeds).status_code == 200
     organiser.post(f"/tournaments/{tournament_id}/start")
@@ -157,11 +157,11 @@ def test_siblings_who_meet_in_a_knockout_are_told_before_and_after_that_the_matc
 
 
 def test_the_first_page_calls_no_match_of_a_tournament_a_friendly(
-    service: Service, organiser: Person, ours: list[str]
+    service: Service, owner: Person, organiser: Person, ours: list[str]
 ) -> None:
     tournament_id, _ = entered(service, organiser, 0, bots_per_owner=2)
     for bot in ours:
-        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+        owner.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     begin(service, organiser, tournament_id)
     (match,) = organiser.get(f"/matches?tournament={tournament_id}").get_json()["items"]
     World(service.database).claim(match_id=match["id"])

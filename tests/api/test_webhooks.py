@@ -136,3 +136,66 @@ def test_deliveries_are_listed_newest_first_and_sent_again_when_asked(service: S
     again = owner.post(f"/deliveries/{ping['id']}/redeliver")
     assert (again.status_code, again.get_json()["status"], again.get_json()["attempts"]) == (202, "due", 0)
     assert [parcel.delivery_id for parcel in answered(service)] == [ping["id"]]
+
+
+SECRET_PATH = "/api/webhooks/1234/TheTokenOfTheChannel"
+
+
+def test_E26_the_url_of_a_chat_webhook_is_masked_wherever_it_is_shown(service: Service, owner: Person) -> None:
+    url = f"https://discord.com{SECRET_PATH}"
+    hook = owner.post("/webhooks", {**NEW, "url": url, "kind": "discord"}).get_json()
+    path = f"/webhooks/{hook['id']}"
+    (ping,) = answered(service, 503)
+
+    told = [
+        owner.get(each).get_data(as_text=True)
+        for each in ("/webhooks", path, f"{path}/deliveries", "/accounts/me/export", "/accounts/me/inbox")
+    ]
+
+    assert ping.url == url
+    assert hook["url"] == "https://discord.com/…nnel"
+    assert [text for text in [*told, json.dumps(hook)] if "TheToken" in text] == []
+    assert json.loads(told[3])["webhooks"][0]["url"] == "https://discord.com/…nnel"
+
+
+@pytest.mark.parametrize("shown", ["https://slack.example/…nnel", "https://slack.example/%E2%80%A6nnel"])
+def test_a_masked_url_replaces_no_real_one(service: Service, owner: Person, shown: str) -> None:
+    url = f"https://slack.example{SECRET_PATH}"
+    hook = owner.post("/webhooks", {**NEW, "url": url, "kind": "slack"}).get_json()
+    path = f"/webhooks/{hook['id']}"
+
+    refused = owner.ask("PATCH", path, {"If-Match": "*"}, json={"url": shown, "events": ["match.finished"]})
+    edited = owner.ask("PATCH", path, {"If-Match": "*"}, json={"events": ["match.finished"]})
+
+    assert hook["url"] == "https://slack.example/…nnel"
+    assert (refused.status_code, fields_of(refused)) == (422, {"url"})
+    assert edited.status_code == 200
+    assert [job.url for job in claimed(service)] == [url]
+
+
+def test_an_edit_of_a_url_that_looks_the_same_once_masked_is_not_overwritten(owner: Person) -> None:
+    hook = owner.post("/webhooks", {**NEW, "url": f"https://slack.example/1{SECRET_PATH}", "kind": "slack"}).get_json()
+    path, urls = f"/webhooks/{hook['id']}", [f"https://slack.example/{n}{SECRET_PATH}" for n in (2, 3, 4)]
+    owner.ask("PATCH", path, {"If-Match": "*"}, json={"url": urls[0]})
+    read = owner.get(path)
+
+    statuses = [
+        owner.ask("PATCH", path, {"If-Match": read.headers["ETag"]}, json={"url": url}).status_code for url in urls[1:]
+    ]
+
+    assert statuses == [200, 412]
+
+
+@pytest.mark.parametrize("host", ["discord.com", "canary.discord.com", "discordapp.com:443", "hooks.slack.com"])
+def test_E26_the_url_of_a_chat_service_is_masked_for_signed_messages_too(owner: Person, host: str) -> None:
+    hook = owner.post("/webhooks", {**NEW, "url": f"https://{host}{SECRET_PATH}"}).get_json()
+    other = owner.post("/webhooks", {**NEW, "url": f"https://notdiscord.com{SECRET_PATH}"}).get_json()
+
+    assert hook["url"] == f"https://{host.removesuffix(':443')}/…nnel"
+    assert other["url"].endswith(SECRET_PATH)
+
+
+def test_a_short_url_of_a_chat_webhook_shows_nothing_but_its_host(owner: Person) -> None:
+    hook = owner.post("/webhooks", {**NEW, "url": "https://chat.example:8443/hooks/abc", "kind": "slack"}).get_json()
+
+    assert hook["url"] == "https://chat.example:8443/…"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from referee.accounts.entry_consent import EntryConsent
 from tests.api.conftest import Person, Service
 from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
@@ -24,11 +25,18 @@ def opened(organiser: Person, **more: Any) -> str:
 def entered(service: Service, organiser: Person, bots: int = 3, **more: Any) -> tuple[str, list[str]]:
     """Return an open tournament and its bots, each of another owner, entered by the organiser."""
     tournament_id = opened(organiser, **more)
-    bot_ids = [str(service.verified_bot(service.person())["id"]) for _ in range(bots)]
+    owners = [service.person(consent=EntryConsent.EVERYBODY) for _ in range(bots)]
+    bot_ids = [str(service.verified_bot(owner)["id"]) for owner in owners]
     for bot_id in bot_ids:
         answer = organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot_id})
         assert answer.status_code == 200, answer.get_data(as_text=True)
     return tournament_id, bot_ids
+
+
+def join(organiser: Person, account: Person, path: str) -> None:
+    """Make the account a co-organiser of the tournament or series at ``path``."""
+    invitation = organiser.post(f"{path}/organisers", {"account": account.id}).get_json()["id"]
+    assert account.post(f"/invitations/{invitation}/accept").status_code == 200
 
 
 def started(service: Service, organiser: Person, bots: int = 3, **more: Any) -> str:

@@ -14,8 +14,11 @@ from random import Random
 
 import psycopg
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import select, update
 
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
+from referee.accounts.acts import ActFilter
 from referee.backups import backup as backups
 from referee.backups import restoring
 from referee.backups.backup import BackupError
@@ -24,7 +27,7 @@ from referee.db.health import DatabaseIdentity
 from referee.ladders import audit
 from referee.master_keys import MasterKey
 from referee.matches import chain, logs
-from referee.matches.tables import DealGroup, Result, SignedLog, StoredMatch
+from referee.matches.tables import DealGroup, Result, StoredMatch
 from referee.retention import archive_audit
 from referee.retention.archive import LogArchive
 from referee.retention.rules import Kind
@@ -83,8 +86,13 @@ def test_K31_a_restored_database_is_the_one_of_the_backup_and_passes_the_audit(
 ) -> None:
     seated = world.bots(2)
     kept = world.play(seated)
+    with world.database.write() as session:  # the fixtures of PostgreSQL empty all tables
+        session.merge(DatabaseIdentity(number=1, id="identity", probe=0))
     inventory = write(world, target)
     lost = world.play(seated)
+
+    with world.database.write() as session:
+        acts.record_act(session, None, ActKind.ACCOUNT_RENAMED, seated[0])
 
     restored = restore(world, target, settings)
 
@@ -95,6 +103,30 @@ def test_K31_a_restored_database_is_the_one_of_the_backup_and_passes_the_audit(
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     with world.database.read() as session:
         assert list(audit.audit(session)) == []
+        (act,) = acts.load_all(session, ActFilter())
+        assert act.details["lost"] == {"results": 1, "acts": 1}
+
+
+def test_F14_a_restore_is_in_the_list_of_acts_with_what_is_lost(world: World, target: Path, settings: Settings) -> None:
+    seated = world.bots(2)
+    kept = world.play(seated)
+    with world.database.write() as session:  # the fixtures of PostgreSQL empty all tables
+        session.merge(DatabaseIdentity(number=1, id="identity", probe=0))
+    inventory = write(world, target)
+
+    restore(world, target, settings)
+    with world.database.read() as session:
+        (earlier,) = map(acts.act_to_json, acts.load_all(session, ActFilter()))
+    world.play(seated)
+    restore(world, target, settings)  # the replaced database is no longer the one of the backup
+
+    with world.database.read() as session:
+        first, restored = acts.load_all(session, ActFilter())
+        identity = session.scalars(select(DatabaseIdentity.id)).one()
+    assert (restored.kind, restored.account_name, restored.object_id) == ("service.restored", "command line", identity)
+    made = {"backup_made_at": inventory.created_at, "backup_version": inventory.program_version}
+    assert restored.details == {**made, "last_result": kept.seq, "lost": None}
+    assert {**acts.act_to_json(first), "id": None} == {**earlier, "id": None}
 
 
 def test_K31_matches_that_were_not_over_never_continue_with_cards_that_may_be_known(
@@ -149,19 +181,6 @@ def test_a_restored_database_has_another_identity(sqlite_world: World, target: P
 
 
 # -- what is kept, and what is refused --
-
-
-def test_logs_that_an_earlier_version_did_not_sign_are_signed(world: World, target: Path, settings: Settings) -> None:
-    world.play(world.bots(2))
-    with world.database.write() as session:
-        session.execute(delete(SignedLog))
-    write(world, target)
-
-    restore(world, target, settings)
-
-    with world.database.read() as session:
-        assert [entry.number for entry in chain.list_entries(session, 0, 10)] == [1]
-        assert list(audit.audit(session)) == []
 
 
 def test_the_replaced_file_is_kept_whole(sqlite_world: World, target: Path, tmp_path: Path) -> None:
@@ -325,7 +344,8 @@ def test_the_inventory_and_the_copy_are_one_snapshot(
         found = described(connection)  # type: ignore[arg-type]  # a connection
         with psycopg.connect(postgres_url) as other:
             other.execute(
-                "INSERT INTO accounts SELECT 'acc_late', 'Late', 'late', role, created_at FROM accounts LIMIT 1"
+                "INSERT INTO accounts (id, name, normalized_name, role, entry_consent, created_at)"
+                " SELECT 'acc_late', 'Late', 'late', role, entry_consent, created_at FROM accounts LIMIT 1"
             )
         late.touch()
         return found

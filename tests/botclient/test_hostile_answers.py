@@ -138,7 +138,8 @@ def test_B13_answers_at_nine_tenths_of_the_limit_all_count() -> None:
 
     for reply in asyncio.run(three_questions()):
         assert reply.ok
-        assert 5400 <= reply.timing.wait_ms <= reply.ms < 6000
+        assert reply.timing.wait_ms >= 5400
+        assert reply.ms < 6000  # without the time in which our own loop was late
 
 
 def test_B14_a_late_answer_is_never_taken_for_the_next_question() -> None:

@@ -1,7 +1,7 @@
 """Find the browsers of the browser tests; ``python tests/browser/chromium.py`` installs those that are missing.
 
-A Chromium is required, a Firefox optional: without one, its tests are skipped with a warning. The Chromium
-is searched for on PATH and among Playwright's. If there is none, it is installed: on Debian by apt as
+The Chromium is searched for on PATH and among Playwright's. Without one, or without a Firefox, the tests
+that need it are skipped. If there is none, it is installed: on Debian by apt as
 root (or through sudo without a password), else by Playwright. Standard library only, since every test run needs it.
 """
 
@@ -17,9 +17,10 @@ FIREFOX_NAMES = ("firefox-esr", "firefox")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SNAP = b"snap"  # Ubuntu's /usr/bin/chromium-browser is a script that only asks for its snap
 CACHES = ("~/.cache/ms-playwright", "~/Library/Caches/ms-playwright")
+LEAST_CHROMIUM, LEAST_FIREFOX = "111", "121"  # the pages use color-mix() and :has()
 WITHIN = ("chrome-linux*/chrome", "chrome-mac*/Chromium.app/Contents/MacOS/Chromium")
 WITHIN_SHELL = ("chrome-headless-shell-*/chrome-headless-shell", "chrome-linux*/headless_shell")
-HELP = """make test needs a Chromium and could not install one. Do one of these and try again:
+HELP = """THERE IS NO CHROMIUM, which the tests of the pages and make gallery need. Do one of these and try again:
   as root on Debian:        apt-get install chromium
   with a network at hand:   .venv/bin/playwright install --with-deps chromium
   or put a chromium, chromium-browser or google-chrome on PATH"""
@@ -121,24 +122,22 @@ def extract_program(packages: Sequence[str], target: Path, program: Path, shows_
 
 def provide(
     what: str, find: Callable[[], str | None], install: Callable[[], bool], *, purpose: str, advice: str
-) -> int:
-    """Install a program if there is none, and say so. Return an exit status, after ``advice`` if it fails."""
+) -> None:
+    """Install a program if there is none, and say so. If it fails, show ``advice``: the tests go on without it."""
     if find() is not None:
-        return 0
+        return
     print(f"no {what} here: {purpose}", flush=True)
-    if install():
-        return 0
-    print(advice, file=sys.stderr)
-    return 1
+    if not install():
+        print(advice, file=sys.stderr)
 
 
-def main() -> int:
+def main() -> None:
     if find_firefox() is None:
         print("no Firefox here: installing one for the browser tests", flush=True)
         if not install_firefox():
             print("NO FIREFOX COULD BE INSTALLED: the tests with it will be skipped", file=sys.stderr)
-    return provide("Chromium", found, install, purpose="installing one for the browser tests", advice=HELP)
+    provide("Chromium", found, install, purpose="installing one for the browser tests", advice=HELP)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -24,10 +24,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebError, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
-from tests.browser.chromium import HELP, found
+from tests.browser.chromium import LEAST_CHROMIUM, found
 from tests.browser.crawl import Crawl
 from tests.browser.record import Filled, fill
 from tests.browser.service import Served, served
+from tests.machine import require
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
@@ -191,9 +192,7 @@ def crawl(site: Served) -> Crawl:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Start one Chromium for all tests of this process."""
-    executable = found()
-    if executable is None:
-        pytest.fail(HELP)
+    executable = require("chromium", "the pages in Chromium", LEAST_CHROMIUM, places=[found()])
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=SWITCHES, chromium_sandbox=False)
         yield browser

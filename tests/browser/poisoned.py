@@ -29,7 +29,18 @@ PAYLOADS = (
     "W" * 10_000,
 )
 WORDS = 40  # columns so short hold ids and words of closed lists
-EXACT = {"normalized_name", "sha256", "digest", "commitment", "options_key", "host", "lease_boot", "body_hash", "key"}
+EXACT = {
+    "normalized_name",
+    "sha256",
+    "digest",
+    "commitment",
+    "options_key",
+    "host",
+    "lease_boot",
+    "body_hash",
+    "key",
+    "lane",
+}
 OPEN_WORDS = {("checks", "current_step"), ("tokens", "hint")}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from referee import schema
 from referee.accounts import accounts
@@ -27,7 +27,7 @@ from referee.matches import recording
 from referee.matches.claims import Claim
 from referee.series import series
 from referee.tournaments import entries, starting, tournaments
-from referee.tournaments.states import TournamentState
+from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.workflows import match_end, voiding
 from tests.database.databases import write_upgraded
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
@@ -164,6 +164,16 @@ class Filled:
         """Advance the clock while the database is being filled."""
         if isinstance(self.database.clock, FakeClock):
             self.world.clock.moment += timedelta(**how_much)
+
+    def end_other_tournaments(self) -> None:
+        """End the tournaments that tests left unfinished: an account may have 50, and all tests share the organiser."""
+        others = schema.Tournament.id.not_in(self.tournaments.values())
+        with self.database.write() as session:
+            session.execute(
+                update(schema.Tournament)
+                .where(others, schema.Tournament.status.in_(UNFINISHED))
+                .values(status=TournamentState.CANCELLED)
+            )
 
     def list_due(self, tournament_id: str) -> list[str]:
         """Return the ids of the due matches of a tournament, in order."""

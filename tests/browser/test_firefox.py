@@ -4,24 +4,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.chromium import find_firefox
+from tests.browser.chromium import LEAST_FIREFOX, find_firefox
 from tests.browser.crawl import Crawl
 from tests.browser.firefox import Firefox
 from tests.browser.record import Filled
 from tests.browser.service import Served
+from tests.machine import require
 
 # Streams and modules are left when the next page is opened, which Firefox reports. A table without its module would
 # have no seat, which other tests wait for.
 LEFT = ("/stream", "error loading dynamically imported module")
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+OVERLAPS = """[...document.querySelectorAll(".table tbody tr")].filter((row) => [...row.querySelectorAll("a, .state")]
+  .some((part) => part.getBoundingClientRect().bottom > row.getBoundingClientRect().bottom + 1)).length"""
 CHANGED = "document.querySelector('{0}')?.textContent !== {1!r}"
 
 
 @pytest.fixture(scope="module")
 def firefox() -> Iterator[Firefox]:
-    executable = find_firefox()
-    if executable is None:
-        pytest.skip("NOT RUN IN FIREFOX: none is installed; on Debian: apt-get install firefox-esr")
+    executable = require("firefox", "the pages in Firefox", LEAST_FIREFOX, places=[find_firefox()])
     with Firefox(executable) as running:
         yield running
 
@@ -46,6 +47,14 @@ def test_every_kind_of_page_loads_without_errors_and_fits(firefox: Firefox, craw
 
     assert wide == []
     assert len(crawl.kinds) > 20
+
+
+def test_rows_of_the_directory_do_not_overlap(firefox: Firefox, site: Served) -> None:
+    firefox.resize(1280, 800)
+    firefox.open(f"{site.url}/bots")
+
+    assert firefox.evaluate("document.querySelectorAll('.table tbody tr').length") > 10
+    assert firefox.evaluate(OVERLAPS) == 0
 
 
 @pytest.mark.parametrize("page", ["matches", "embed/matches"])

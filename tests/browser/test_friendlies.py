@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from referee.accounts import accounts
 from referee.bots.tables import Bot
+from referee.matches import matches
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import Filled
 
@@ -58,7 +59,12 @@ def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageA
     axe(page)
 
     other = page_at(f"/bots/{filled.bots['Babbage']}", token=filled.tokens["owner"])
+    other.locator("#challenge summary").first.click()
     expect(other.locator("#challenge-why")).to_contain_text("this sends a request")
+    axe(other)
+    other.locator("#challenge-game").select_option("saint-poker")
+    other.locator("summary", has_text="Options of the game").click()
+    other.get_by_role("spinbutton", name="Rounds").fill("3")
     axe(other)
     other.get_by_role("button", name="Send a request").click()
     expect(other.locator("#challenge-said")).to_contain_text("The request is sent.")
@@ -71,12 +77,27 @@ def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageA
     expect(account).to_have_text("Account")
     expect(page.get_by_role("button", name="Mark all as read")).to_be_hidden()
     page.get_by_role("button", name="Accept", exact=True).click()
-    expect(page.locator("#request-list a", has_text="accepted")).to_be_visible()
+    arranged = page.locator("#request-list a", has_text="accepted")
+    expect(arranged).to_be_visible()
+    with filled.database.read() as session:
+        assert matches.get_match(session, str(arranged.get_attribute("href")).split("/")[-1]).options["rounds"] == 3
     page.locator("#challenger-id").fill(filled.accounts["owner"])
     page.locator("#challenger-verdict").select_option("blocked")
     page.locator("#new-challenger button").click()
     expect(page.locator("#challenger-list")).to_contain_text("blocked")
     axe(page)
     other.reload()
+    other.locator("#challenge summary").first.click()
     expect(other.locator("#challenge-why")).to_contain_text("does not play friendlies with your account.")
     expect(other.locator("#challenge-form")).to_be_hidden()
+
+
+def test_a_bot_is_challenged_by_other_accounts_only(page_at: PageAt, filled: Filled) -> None:
+    own = page_at(f"/bots/{filled.bots['Ada']}", token=filled.tokens["owner"])
+    own.locator("#challenge summary").first.click()
+    expect(own.locator("#challenge-why")).to_have_text("This is your own bot: only other accounts can challenge it.")
+
+    stranger = page_at(f"/bots/{filled.bots['Ada']}")
+    stranger.locator("#challenge summary").first.click()
+    expect(stranger.locator("#challenge-why")).to_have_text("Sign in to play a friendly against this bot.")
+    expect(stranger.locator("#challenge-form")).to_be_hidden()

@@ -1,12 +1,16 @@
 """The hall view in a browser: parts in turn, a live table to its end and the next, every size, keys, no sleep."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
+from sqlalchemy import update
 
 from referee.bots import bots, handshakes
+from referee.bots.states import BotState
+from referee.bots.tables import Bot
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
 from referee.workflows import handshake_results
@@ -44,8 +48,8 @@ def window(page_at: PageAt) -> BrowserContext:
 
 
 @pytest.fixture(scope="module")
-def crowd(filled: Filled) -> list[str]:
-    """Return the ids of 100 bots with long names."""
+def crowd(filled: Filled) -> Iterator[list[str]]:
+    """Yield the ids of 100 bots with long names, and retire them."""
     manifest, made = manifest_of("1.0", sorted(PLAYED), 100), []
     for number in range(100):
         owner_id, name = filled.world.account(), f"Challenger of the North {number:03}"
@@ -54,7 +58,9 @@ def crowd(filled: Filled) -> list[str]:
             (handshake,) = handshakes.claim_due_handshakes(session)
             certify(session, made[-1], manifest)
             handshake_results.finish_handshake(session, made[-1], handshake.epoch, {"ok": True}, manifest)
-    return made
+    yield made
+    with filled.database.write() as session:
+        session.execute(update(Bot).where(Bot.id.in_(made)).values(status=BotState.RETIRED))
 
 
 def hall(window: BrowserContext, made: str) -> Page:

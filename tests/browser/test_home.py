@@ -116,6 +116,21 @@ def test_a_live_match_is_followed_to_its_end_and_then_the_next_is_shown(idle_pag
     filled.play_due(made)
 
 
+def test_every_seat_of_a_running_match_has_a_bar_with_or_without_a_name(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/")
+    widths = """() => {
+      for (const emblem of document.querySelectorAll(".live-match li:first-child .emblem")) emblem.remove();
+      return [...document.querySelectorAll(".live-match meter")].map((bar) => bar.getBoundingClientRect().width);
+    }"""
+
+    found = page.evaluate(widths)
+    games = page.locator(".live-match").evaluate_all("(all) => all.map((card) => card.dataset.game)")
+    assert len(found) >= 2
+    assert min(found) > 40
+    assert len(games) == len(set(games))
+    assert "Seat 1" not in page.locator("#live-matches").inner_text()
+
+
 def test_the_first_page_names_the_match_without_script(page_at: PageAt, filled: Filled) -> None:
     page = page_at("/", script=False)
 

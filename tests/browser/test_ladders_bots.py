@@ -172,7 +172,7 @@ def test_the_owner_says_what_the_bot_is(page_at: PageAt, filled: Filled) -> None
     form.get_by_label("About the bot").fill("Plays <b>slowly</b>")
     form.get_by_label("Link").fill("javascript:alert(1)")
     form.get_by_role("button", name="Save").click()
-    expect(form.locator(".error")).to_contain_text("must begin with https://")
+    expect(form.locator(".error")).to_contain_text("Must begin with https://")
     form.get_by_label("Link").fill("https://example.org/telling")
     form.get_by_label("Programming language").fill("Rust")
     form.get_by_role("button", name="Save").click()

@@ -85,14 +85,52 @@ def test_a_wide_table_scrolls_in_its_frame_beside_its_first_column_and_fades_whe
     page = page_at("/", width=320)
     for path in (
         f"/ladders/{filled.ladders['saint-poker']}",
-        f"/tournaments/{swiss}/standings",
+        f"/tournaments/{swiss}/standings?columns=all",
         f"/tournaments/{knockout}/crosstable",
-        "/matches",
         "/bots",
     ):
         page.goto(path)
         found = page.locator(".table").first.evaluate(CUT)
         assert (path, found) == (path, {"cut": True, "fades": True, "ends": True, "head": True})
+
+
+def test_standings_with_all_columns_are_not_cut_at_1280_px(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/", width=1280)
+    for name in ("swiss", "knockout"):
+        for path in ("", "/standings", "/standings?columns=all"):
+            page.goto(f"/tournaments/{filled.tournaments[name]}{path}")
+            frame = page.locator(".table:has(> #standings)")
+            assert (name, path, frame.evaluate("(one) => one.scrollWidth - one.clientWidth")) == (name, path, 0)
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_lists_of_matches_show_who_won_first(width: int, page_at: PageAt, filled: Filled) -> None:
+    ada = filled.bots["Ada"]
+    page = page_at("/", width=width)
+    for path in ("/", "/matches?status=finished", f"/bots/{ada}", f"/bots/{ada}/head-to-head/{filled.bots['Babbage']}"):
+        page.goto(path)
+        rows = page.locator(".results li")
+        assert rows.count() > 0
+        assert page.locator(".results .state-finished").count() == 0
+        for row in rows.filter(has=page.locator("strong")).all():
+            winner, place = row.locator("strong").bounding_box(), row.bounding_box()
+            assert winner
+            assert place
+            assert row.inner_text().strip().startswith(row.locator("strong").inner_text())
+            assert winner["x"] + winner["width"] <= width
+            assert winner["y"] - place["y"] < 30  # on the first line
+
+
+def test_names_of_a_bracket_are_whole_or_end_with_an_ellipsis(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/tournaments/{filled.tournaments['knockout']}/bracket")
+    measure = """(words) => {
+      const name = document.querySelector(".bracket .name:not(.on)");
+      name.textContent = words;
+      return [name.scrollWidth <= name.clientWidth, getComputedStyle(name).textOverflow];
+    }"""
+
+    assert page.evaluate(measure, "Difference Engine No. 2 of 1849") == [True, "ellipsis"]
+    assert page.evaluate(measure, "W" * 32) == [False, "ellipsis"]
 
 
 def test_a_table_that_fits_does_not_fade(page_at: PageAt, filled: Filled) -> None:

@@ -1,17 +1,29 @@
 """The pages of organisers in a browser: what a tournament says, who may enter it, requests of owners."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import expect
+from sqlalchemy import delete, update
 
 from referee.accounts import accounts
+from referee.accounts.entry_consent import EntryConsent
+from referee.accounts.tables import Account
+from referee.bots import bots
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, tournaments
+from referee.webhooks.tables import InboxEntry
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, MANY_TOURNAMENTS, Filled
 
 expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _room(filled: Filled) -> None:
+    filled.end_other_tournaments()
 
 
 def opened(filled: Filled, name: str, **terms: Any) -> str:
@@ -64,6 +76,38 @@ def test_the_organiser_sets_a_code_and_says_more_about_the_tournament(
     axe(shown)
     entering = page_at(f"/tournaments/{made}/entries", token=filled.tokens["owner"])
     expect(entering.get_by_label("Join code")).to_be_visible()
+
+
+def test_a_new_tournament_asks_for_name_and_game_and_shows_more_terms_where_one_is_wrong(
+    page_at: PageAt, filled: Filled, axe: Axe
+) -> None:
+    page = page_at("/matches", token=filled.tokens["organiser"], width=390)
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Organise").click()
+    form = page.locator("#terms")
+    expect(form.get_by_label("Name of the tournament")).to_be_visible()
+    assert form.locator("input:visible, select:visible, textarea:visible").evaluate_all(
+        "(fields) => fields.map(({ name }) => name)"
+    ) == ["name", "game"]
+    axe(page)
+
+    form.get_by_label("Name of the tournament").fill("With a mistake")
+    more = form.locator("summary", has_text="More terms")
+    more.click()
+    form.get_by_label("Most entries").fill("1")
+    axe(page)
+    more.click()
+    page.get_by_role("button", name="Create draft").click()
+    expect(form.locator("[data-summary]")).to_be_focused()
+    expect(form.locator("#max_entries-error")).to_be_visible()
+    page_at.troubles[:] = [one for one in page_at.troubles if "422" not in one]  # the console reports the refusal
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_menu_takes_one_line(page_at: PageAt, filled: Filled, width: int) -> None:
+    page = page_at("/games", token=filled.tokens["owner"], width=width)
+    lines = "(header) => header.offsetHeight / header.querySelector('li a').offsetHeight"
+
+    assert page.locator("header.top").evaluate(lines) < 2
 
 
 def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled: Filled, axe: Axe) -> None:
@@ -186,3 +230,87 @@ def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: F
     expect(rows.first).to_contain_text("exists, new token")
     with filled.database.read() as session:
         assert accounts.find_account_by_token(session, token) is None
+
+
+def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(
+    page_at: PageAt, filled: Filled, axe: Axe
+) -> None:
+    made = opened(filled, "All of them")
+    with filled.database.write() as session:
+        session.execute(update(Account).values(entry_consent=EntryConsent.ASK))  # others may change it
+        for name, consent in (("Babbage", EntryConsent.EVERYBODY), ("Caissa", EntryConsent.NOBODY)):
+            accounts.get_account(session, bots.get_bot(session, filled.bots[name]).owner_id).entry_consent = consent
+    page = page_at(f"/tournaments/{made}/entries", token=filled.tokens["organiser"], width=390)
+    search = page.get_by_label("Bots by name or owner")
+    expect(search).to_be_visible()
+    expect(page.get_by_label("Your bot")).to_be_hidden()
+
+    search.press_sequentially("babb")
+    expect(page.locator("[data-found] label")).to_have_text(
+        re.compile(r"^ Babbage by Account \d+ x, (no certificate|cert)")
+    )
+    search.press("Enter")  # which neither submits nor loses anything
+    search.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.locator("[data-count]")).to_have_text("1 found; 1 chosen.")
+    axe(page)
+
+    page.get_by_role("button", name="Enter all that may be entered…").click()
+    page.get_by_role("button", name="Yes, do it").click()
+    outcomes = page.locator("[data-outcomes] li")
+    expect(outcomes.filter(has_text="Babbage")).to_have_text("Babbage: entered")
+    expect(outcomes.filter(has_text="Caissa")).to_contain_text("Caissa: not entered. The owner of 'Caissa' lets no ")
+    expect(outcomes.filter(has_text="Eliza")).to_have_text("Eliza: its owner is asked")
+    expect(page.locator("main table").get_by_role("link", name="Babbage")).to_be_visible()
+    expect(page.locator("[data-found]")).not_to_contain_text("Babbage")
+    axe(page)
+    page_at.troubles[:] = [one for one in page_at.troubles if "status of 4" not in one]  # the refusals
+    with filled.database.write() as session:
+        assert entries.count_by_state(session, made).entered == 1
+        session.execute(update(Account).values(entry_consent=EntryConsent.ASK))
+
+
+def test_an_owner_decides_about_what_organisers_ask(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    made = opened(filled, "By invitation")
+    with filled.database.write() as session:
+        accounts.get_account(session, filled.accounts["owner"]).entry_consent = EntryConsent.ASK  # others may change it
+        session.execute(delete(InboxEntry))  # of other tests, which count towards the limit of a day
+    organise = f"/tournaments/{made}/organise"
+    page = page_at(organise, token=filled.tokens["organiser"])
+    page.get_by_label("Bots by name or owner").fill("ada")
+    page.locator("[data-found]").get_by_role("checkbox", name="Ada by").check()
+    page.get_by_role("button", name="Enter the chosen bots").click()
+    expect(page.locator("[data-outcomes]")).to_have_text("Ada: its owner is asked")
+    waiting = page.locator("[data-invitations] li")
+    expect(waiting).to_contain_text(["Ada"])
+    page.get_by_label("Invite a co-organiser").fill(filled.accounts["owner"])
+    page.get_by_role("button", name="Invite", exact=True).click()
+    expect(waiting).to_have_count(2)
+    axe(page)
+    page_at.close()
+
+    page = page_at("/account", token=filled.tokens["owner"])
+    expect(page.locator("#signed-in")).to_be_visible()
+    invited = page.locator("#invitation-list > li", has_text="By invitation")
+    expect(invited).to_have_count(2)
+    expect(invited.filter(has_text="asks you to run the tournament")).to_contain_text("you take it over")
+    axe(page)
+    for left in (1, 0):
+        invited.first.get_by_role("button", name="Accept").click()
+        expect(invited).to_have_count(left)
+    page.get_by_label("May organisers enter your bots in tournaments?").select_option("nobody")
+    page.locator("#entry-consent").get_by_role("button", name="Save").click()
+    expect(page.locator("#invitation-said")).to_have_text("Saved.")
+    page.get_by_role("button", name="Withdraw Ada from By invitation…").click()
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator("#tournament-list")).not_to_contain_text("By invitation")
+
+    page.goto(f"{page_at.url}{organise}")
+    page.get_by_role("button", name="Leave…").click()
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator("[data-not-yours]")).to_be_visible()
+    page_at.troubles[:] = [trouble for trouble in page_at.troubles if "409" not in trouble]
+    with filled.database.write() as session:
+        assert entries.count_by_state(session, made).withdrawn == 1
+        owner = accounts.get_account(session, filled.accounts["owner"])
+        owner.entry_consent = EntryConsent.ASK

@@ -6,12 +6,33 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from referee.accounts import accounts
+from referee.botclient.reply import Reply
 from referee.bots import checks, handshakes, house_bots
+from referee.bots.checks import CheckOutcome
+from referee.conformance.causes import explain
+from referee.conformance.report import ConformanceReport, Finding
+from referee.conformance.rules import RULES
+from referee.conformance.storage import report_to_json
+from referee.matches import matches
 from referee.protocol.messages import Manifest
 from referee.workflows import check_claims, handshake_results
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
 from tests.database.world import manifest_of
+
+
+def crash(rule: str) -> Finding:
+    reply = Reply("unreachable", "the other side closed the connection", sent=True, connected=True)
+    explained = explain("POST /decide", reply.fault, reply, where="", is_proven=True)
+    assert explained
+    return Finding(
+        *(rule, "fail", RULES[rule].expected, reply.detail),
+        fault=reply.fault,
+        advice=explained.remedy,
+        cause=explained.happened,
+        curl="curl -i http://127.0.0.1:9999/decide",
+    )
+
 
 DENIED = "throw new DOMException('denied', 'SecurityError')"
 FAILED = {
@@ -25,6 +46,9 @@ PASSED = {
     "challenge": {"ok": True, "total_ms": 3},
     "manifest": {"ok": True, "total_ms": 2},
 }
+CRASHED = ConformanceReport(
+    "http://127.0.0.1:9999", "2", "0.2.0", signed=True, findings=[crash("decision"), crash("stays_up")]
+)
 
 
 def answer_handshake(filled: Filled, page: Page, report: dict[str, object], manifest: Manifest | None) -> None:
@@ -46,15 +70,24 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
         house_bots.get_or_create_house_bots(session)
     page = page_at("/register")
 
+    page.get_by_role("button", name="Register the bot").click()
+    for field in ("account", "name", "url"):
+        expect(page.locator(f"#{field}-error")).to_have_text("This field is required.")
+    expect(page.locator("#name")).to_be_focused()
+    expect(page.locator("#only-account")).to_be_hidden()
+
     register(page, account="Grace of the tests", name="x", url="http://127.0.0.1:9999")
-    expect(page.locator("#name-error")).to_contain_text("2 to 32")
+    expect(page.locator("#name-error")).to_have_text("Must have 2 to 32 characters.")
+    expect(page.locator("#only-account")).to_contain_text(
+        "Your account was created, but the bot is not registered yet."
+    )
     expect(page.locator("#name")).to_be_focused()
     expect(page.locator("#url")).to_have_value("http://127.0.0.1:9999")
     token = page.locator("#your-token code").inner_text(timeout=5_000) if page.locator("#flow").is_visible() else ""
     assert token.startswith("ref_")  # made already, and shown although the bot was refused
 
     register(page, name="Gracious", url="gopher://x")
-    expect(page.locator("#url-error")).to_be_visible()
+    expect(page.locator("#url-error")).to_have_text("A URL begins with https or http, in lower case.")
     expect(page.locator("#no-address")).to_have_attribute("open", "")
     register(page, name="Ada", url="http://127.0.0.1:9999")
     expect(page.locator("#name-error")).to_be_visible()  # the name of another account
@@ -78,10 +111,23 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
         checks.tell(session, claimed, 3, 60, "robustness")
     expect(page.locator("#report")).to_contain_text("Conformance check in progress robustness")
     expect(page.locator("#report")).to_contain_text("3 of 60")
+    with filled.database.write() as session:
+        checks.finish(session, claimed, CheckOutcome("1.0", {}, {}, "2", report_to_json(CRASHED, "seed")))
+    finding = page.locator("#report .finding.bad", has_text="closed the connection at POST /decide")
+    expect(finding).to_contain_text("What to do: Your bot probably crashed")
+    expect(finding).to_contain_text("Also breaks stays_up.")
+    page.locator("summary", has_text="Options of the game").click()
+    page.get_by_label("Rounds").fill("0")
+    page.locator("summary", has_text="Options of the game").click()
+    page.get_by_role("button", name="Play a practice match").click()
+    expect(page.locator("#option-rounds-error")).to_be_visible()
+    page.get_by_label("Rounds").fill("2")
     page.get_by_role("button", name="Play a practice match").click()
     match = page.get_by_role("link", name="Watch Saint Poker")
     expect(match).to_have_attribute("href", re.compile("^/matches/mat_"))
     expect(page.locator("#practice-matches")).to_contain_text("about to start")
+    with filled.database.read() as session:
+        assert matches.get_match(session, str(match.get_attribute("href")).split("/")[-1]).options["rounds"] == 2
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 4" not in one]  # the refusals above
 
 

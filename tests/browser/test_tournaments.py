@@ -6,6 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from referee.accounts import accounts
+from referee.accounts.entry_consent import EntryConsent
+from referee.bots import bots
 from referee.match.time_limits import Limits
 from referee.tournaments import disqualification, entries, starting, tournaments
 from referee.tournaments.states import TournamentState
@@ -31,6 +34,11 @@ AT_ONCE = "Math.random = () => 0"  # who would wait a while before asking asks n
 expect.set_options(timeout=PATIENCE_MS)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _room(filled: Filled) -> None:
+    filled.end_other_tournaments()
+
+
 def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
     """Return a tournament whose first matches are due."""
     terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
@@ -51,8 +59,10 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     context = page_at.context()
     context.add_init_script(AT_ONCE)
     page = context.new_page()
-    page.goto(f"/tournaments/{made}")
-    expect(page.locator("[data-live=live]")).to_be_visible()
+    wide = context.new_page()
+    for tab, path in ((wide, "/standings?columns=all"), (page, "")):
+        tab.goto(f"/tournaments/{made}{path}")
+        expect(tab.locator("[data-live=live]")).to_be_visible()
     before = page.evaluate(TABLE)
 
     page.locator("#standings tbody tr").first.hover()
@@ -87,6 +97,9 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     page.wait_for_function(
         f"expected => JSON.stringify(({NEWEST})()) === JSON.stringify(expected)", arg=fresh.evaluate(NEWEST)
     )
+    fresh.goto(f"/tournaments/{made}/standings?columns=all")
+    expected = fresh.evaluate(TABLE)
+    wide.wait_for_function(f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
     assert expected[0][-1][-1] not in ("", "–"), "with error bars"
 
 
@@ -190,6 +203,10 @@ def asked_until(page: Page, selector: str) -> None:
 
 
 def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, filled: Filled) -> None:
+    with filled.database.write() as session:
+        for name in NAMES[:3]:
+            owner = accounts.get_account(session, bots.get_bot(session, filled.bots[name]).owner_id)
+            owner.entry_consent = EntryConsent.EVERYBODY
     page = page_at("/organise", token=filled.tokens["organiser"])
     draft(page)
     assert filled_terms(filled, page) == ("knockout", {"rounds": 1, "final_pickup": True}, "hand", True)
@@ -200,8 +217,11 @@ def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, 
     expect(page.locator("[data-done]").first).to_have_text("The changes are saved.")
     led(page, "Open for entries…", "open for entries")
     for name in NAMES[:3]:
-        page.get_by_label("or the id of any bot").fill(filled.bots[name])
-        page.get_by_role("button", name="Enter", exact=True).click()
+        page.get_by_label("Bots by name or owner").fill(name)
+        page.locator("[data-found]").get_by_role("checkbox", name=f"{name} by").check()
+    page.get_by_role("button", name="Enter the chosen bots").click()
+    expect(page.locator("[data-enter-many] [data-done]")).to_have_text("3 entered, 0 asked, 0 not entered, of 3.")
+    for name in NAMES[:3]:
         expect(page.locator("[data-seeds]").get_by_role("link", name=name, exact=True)).to_be_visible()
     page.get_by_label(f"Seed of {NAMES[2]}").fill("1")
     page.get_by_role("button", name="Save the seeds").click()
@@ -225,6 +245,7 @@ def draft(page: Page) -> None:
     expect(page.locator("[data-signed-in]")).to_contain_text("Signed in as")
     page.get_by_label("Name of the tournament").fill("A")
     page.get_by_label("Game", exact=True).select_option("saint-poker")
+    page.locator("summary", has_text="More terms").click()
     page.get_by_label("Seats per table").fill("2")
     page.locator("#option-saint-poker-rounds").fill("99")
     page.get_by_label("Format").select_option("knockout")
@@ -241,6 +262,7 @@ def draft(page: Page) -> None:
     page.reload()  # nothing that was typed is lost
     expect(page.get_by_label("Name of the tournament")).to_have_value("Led by hand")
     expect(page.get_by_label("Seeding")).to_have_value("hand")
+    page.locator("summary", has_text="More terms").click()
     page.locator("#option-saint-poker-rounds").fill("1")
     page.get_by_role("button", name="Create draft").click()
     page.wait_for_url("**/tournaments/trn_*/organise")
@@ -360,7 +382,7 @@ def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt
         by = filled.accounts["organiser"]
         terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
         made = tournaments.create_tournament(
-            session, "Two tabs", created_by=by, status=TournamentState.DRAFT, **terms
+            session, "Two tabs", created_by=by, quota=MANY_TOURNAMENTS, status=TournamentState.DRAFT, **terms
         ).id
     page = page_at(f"/tournaments/{made}/organise")
     with filled.database.write() as session:  # after the page was made, before its script asks for anything
@@ -386,10 +408,10 @@ def name_of(filled: Filled, made: str) -> str:
 
 def test_who_thinks_better_of_it_stays_where_he_was(page_at: PageAt, filled: Filled) -> None:
     page = page_at(f"/tournaments/{filled.tournaments['running']}/entries", token=filled.tokens["organiser"])
-    page.get_by_label("or the id of any bot").fill(filled.bots["Fermat"])
+    page.get_by_label("Bot", exact=True).select_option("Fermat")
     page.get_by_role("button", name="Withdraw it…").click()
 
-    expect(page.locator("#confirm-title")).to_have_text(f"Withdraw {filled.bots['Fermat']}?")
+    expect(page.locator("#confirm-title")).to_have_text("Withdraw Fermat?")
     page.keyboard.press("Escape")
 
     expect(page.get_by_role("button", name="Withdraw it…")).to_be_focused()

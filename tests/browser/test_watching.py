@@ -23,11 +23,21 @@ STEPS = """() => {
   window.steps = [Number(root.dataset.at)];
   new MutationObserver(() => steps.push(Number(root.dataset.at))).observe(root, {attributeFilter: ["data-at"]});
 }"""
+# Parts of the table that are styled for another width of cards than they have; those of a seat without cards have none.
+WRONG_SIZES = """() => [...document.querySelectorAll("#viewer :is(.seat, .centre)")].filter((part) => {
+  const width = part.querySelector(".probe").offsetWidth;
+  const expected = { small: width > 0 && width < 34, numbered: part.matches(".centre") && width < 52 };
+  return Object.entries(expected).some(([name, isSet]) => part.classList.contains(name) !== isSet);
+}).map((part) => part.className)"""
 # What the server renders; without times, which scripts put into the reader's own zone, and without what scripts show.
+# Matches of the home page are sorted: a page leaves its cards in place, where the server puts the closest match first.
 MAIN = """() => {
   const main = document.getElementById("main").cloneNode(true);
   const added = "[data-live], [data-ends], [hidden], time, script, template, noscript, #viewer, #featured";
   for (const one of main.querySelectorAll(added)) one.remove();
+  const cards = main.querySelector("#live-matches");
+  const before = (one, other) => (one.dataset.match < other.dataset.match ? -1 : 1);
+  cards?.replaceChildren(...[...cards.children].toSorted(before));
   const words = (node) => node.textContent.replace(/\\s+/g, " ").trim();
   const looks = (one) => ["href", "class", "aria-current"].map((name) => one.getAttribute(name));
   const marked = [...main.querySelectorAll("a, svg [class], li[class], td[class]")];
@@ -101,7 +111,26 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == page.locator(".scoreboard li").count() > 1
     assert page.locator(".scoreboard .first bdi").first.inner_text() in page.locator(".outcome").inner_text()
-    assert page.get_by_text("Final placements").count() == 1
+    assert page.get_by_text("Final ranks").count() == 1
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_cards_have_pictures_before_the_first_deal_and_when_the_log_opens(
+    page_at: PageAt, filled: Filled, width: int, height: int
+) -> None:
+    live = filled.begin("saint-poker", bots=["Ada", "Babbage"], rated=False)
+    page = opened(quick(page_at.context(width=width, height=height)), f"/matches/{live.id}")
+    expect(page.locator(".where")).to_contain_text("Nothing has happened yet")
+    assert page.evaluate(WRONG_SIZES) == []
+
+    live.go_on(1)
+    until(page, page.locator(".hand .slot").count)
+    assert page.evaluate(WRONG_SIZES) == []
+    live.finish()
+    until(page, page.locator(".look").get_by_label("View").count)
+
+    assert page.evaluate(WRONG_SIZES) == []
+    assert page.locator(".hand .slot").count()
 
 
 @pytest.mark.parametrize("away", ["Pause", "First event"])
@@ -202,7 +231,7 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
 
 def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
     made = event(filled, "In parts", count=8, format="knockout")
-    paths = ("/bracket", "/rounds", "/rounds/1", "/crosstable", "/matches")
+    paths = ("/bracket", "/rounds", "/rounds/1", "/crosstable", "/matches", "/luck")  # no tab leads to the last
     pages = {path: opened(window, f"/tournaments/{made}{path}") for path in paths}
     bracket = pages["/bracket"]
     bracket.locator("main a", has_text="Crosstable").focus()

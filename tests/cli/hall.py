@@ -9,13 +9,13 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from referee import __version__
 from referee.bots import bots as store_bots
 from referee.cli import main
 from referee.cli.api_client import Api
 from referee.db.engine import Database
 from referee.games import catalogue
 from referee.runtime.house_servers import HouseServer
+from referee.version import RELEASE
 from tests.cli.running import Service, comes_true, service
 from tests.database.world import certify, manifest_of
 
@@ -39,6 +39,12 @@ class Hall:
         assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
         return told
 
+    def as_owner(self, *arguments: str) -> str:
+        """Run ``referee …`` as the owner of the first bot, and return what it prints."""
+        told = CliRunner().invoke(main, arguments, env={"REFEREE_URL": self.up.url, "REFEREE_TOKEN": self.owner})
+        assert told.exit_code == 0, f"{arguments}: {told.output}\n{told.exception!r}"
+        return told.stdout
+
     def json(self, *arguments: str, token: str | None = None, status: int = 0) -> Any:
         """The document that it prints with ``--json``."""
         return json.loads(self.says(*arguments, "--json", token=token, status=status).stdout)
@@ -56,6 +62,7 @@ def hall(folder: Path) -> Iterator[Hall]:
             for index, name in enumerate(CAST):
                 owners.append(str(anybody.post("/accounts", {"name": f"Owner of {name}"})["token"]["token"]))
                 with Api(up.url, owners[-1]) as owner:
+                    owner.patch("/accounts/me", {"entry_consent": "everybody"})
                     bot = owner.post("/bots", {"name": name, "url": houses.urls[index]})
                     houses.write_secret(index, bot["secret"])
                     bots[name] = bot["id"]
@@ -70,7 +77,7 @@ def _certify(folder: Path, bot_ids: list[str]) -> None:
     database = Database(f"sqlite:///{folder / 'referee.db'}")
     with database.write() as session:
         for bot_id in bot_ids:
-            certify(session, bot_id, manifest_of(__version__, sorted(catalogue()), 100))
+            certify(session, bot_id, manifest_of(RELEASE, sorted(catalogue()), 100))
             store_bots.request_handshake(session, bot_id)
     database.dispose()
 

@@ -46,7 +46,7 @@ def test_a_backup_is_described_and_restored_and_audited(data: Path, tmp_path: Pa
 
     assert (written.exit_code, checked.exit_code, restored.exit_code) == (0, 0, 0), restored.output
     assert written.output.startswith(f"{file} is complete.\nMade at 20")
-    assert "1 accounts, 0 bots, 0 tournaments, 0 matches, 0 results" in checked.output
+    assert "1 accounts, 0 bots, 0 tournaments, 0 matches, 0 acts, 0 results" in checked.output
     assert "0 open matches cancelled; 0 rematches arranged." in restored.output
     assert restored.output.endswith(f"{data}: no differences\n")
     with sqlite3.connect(data / "referee.db") as database:

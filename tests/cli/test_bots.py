@@ -19,6 +19,7 @@ from referee.cli import main
 from referee.cli.api_client import Api
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import PATIENCE_S, comes_true, service, surroundings
+from tests.deploy.processes import free_ports
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,8 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
     assert not listens(port)
+    with (folder / "bot.py").open("a") as program:
+        program.write("\n# mended\n")
     with hosting(there, *arguments[:4]) as (process, again):
         assert listens(port)
         process.send_signal(signal.SIGTERM)
@@ -91,6 +94,9 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
     assert f"runs at http://127.0.0.1:{port} and plays" in first
     assert (folder / "secret.txt").stat().st_mode & 0o777 == 0o600
     assert "already registered" in again
+    mended = f"{folder / 'bot.py'} changed since version 1 was checked, but calls itself version 1: raise `version`"
+    assert mended in again
+    assert "changed since" not in first
     assert "certificate of" in again
     (bot,) = [bot for bot in listed if bot["name"] == "Hosted"]
     assert (bot["url"], bot["language"]) == (f"http://127.0.0.1:{port}", "Python")
@@ -98,6 +104,14 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
     assert [ladder["game"] for ladder in bot["ladder_play"]["ladders"] if ladder["active"]]
     assert re.search(rf"^Hosted \(bot_\w+\): verified, version 1\n  url        http://127.0.0.1:{port}$", text, re.M)
     assert re.search(r"^  ladders    Pool Nap", text, re.M)
+
+
+def test_the_name_of_a_bot_in_place_of_a_command_leads_to_the_command_that_shows_it() -> None:
+    refused = says({}, "bots", "My bot", status=2)
+
+    assert 'No such command "My bot". If it is one of your bots, `referee bots show "My bot"` shows it.' in " ".join(
+        refused.output.replace("│", "").split()
+    )
 
 
 def listens(port: int) -> bool:
@@ -151,7 +165,7 @@ def test_a_registered_bot_whose_secret_is_not_there_is_not_started(there: dict[s
 
 
 def test_a_mistyped_url_is_mended_and_the_bot_keeps_its_secret(there: dict[str, str], tmp_path: Path) -> None:
-    folder, wrong, right = starter(tmp_path / "typo"), free_port(), free_port()
+    folder, wrong, right = starter(tmp_path / "typo"), *free_ports(2)
     register = ("register", f"http://127.0.0.1:{wrong}", "--name", "Typo")
 
     failed = says(there, *register, "--secret-file", str(folder / "secret.txt"), status=1)

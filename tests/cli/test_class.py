@@ -134,7 +134,7 @@ def test_an_owner_may_not_create_a_class(access: list[str], tmp_path: Path) -> N
 
     _, said = run(student, listed(tmp_path, "Another Student\n"), status=1)
 
-    assert "Only the operator may do this" in said
+    assert "needs a token with the scope `all`" in said
 
 
 class Texts(HTMLParser):

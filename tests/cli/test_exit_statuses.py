@@ -76,7 +76,7 @@ def test_3_the_service_is_not_reached(nobody: str, arguments: tuple[str, ...]) -
 
 def test_3_a_bot_or_a_player_is_not_reached(nobody: str) -> None:
     assert status_of("check", nobody) == 3
-    assert status_of("play", "saint-poker", "house:1", nobody) == 3
+    assert status_of("play", "saint-poker", "house:1", nobody, "--no-files") == 3
 
 
 def test_130_ctrl_c_ends_the_command(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_rules_are_set_and_a_request_is_accepted_and_declined(there: Service) ->
     assert changed == "Bob: Its owner decides about each friendly.\n"
     assert first in listed
     assert "the match is mat_" in accepted
+    assert "while other matches wait for slots, it may last for 15 minutes" in accepted
     assert declined == f"{second} is declined\n"
     assert {request["id"]: request["state"] for request in everything} == {first: "accepted", second: "declined"}
     assert there.says(1, "requests") == "No requests found.\n"

@@ -38,20 +38,22 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def old_backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a backup, made as documented, of a database from two versions ago."""
+    """Return a backup of a database with a schema from before version 1.0."""
     folder = tmp_path_factory.mktemp("old")
     live, backup = folder / "referee.db", folder / "backup.db"
     database = Database(f"sqlite:///{live}")
-    upgrade(database, to="0002")
+    upgrade(database)
     database.dispose()
     with sqlite3.connect(live) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0002'")
+        connection.commit()
         connection.execute("VACUUM INTO ?", [str(backup)])
     return backup
 
 
 def older(folder: Path, backup: Path) -> str:
     (folder / "referee.db").write_bytes(backup.read_bytes())
-    return f"The database has schema 0002; this version of Referee needs {required_revision()}."
+    return "The database has schema 0002, made before version 1.0 of Referee, and cannot be upgraded."
 
 
 def newer(folder: Path, backup: Path) -> str:
@@ -153,19 +155,22 @@ def test_a_damaged_database_is_refused_in_a_sentence_and_not_touched(
 
 
 @pytest.mark.parametrize("command", [["admin", "upgrade"], ["up", "--port", "0"]], ids=" ".join)
-def test_a_schema_from_a_newer_version_is_not_upgraded(tmp_path: Path, old_backup: Path, command: list[str]) -> None:
-    said = newer(tmp_path, old_backup)
+@pytest.mark.parametrize("state", [older, newer])
+def test_a_schema_that_this_version_does_not_know_is_not_upgraded(
+    tmp_path: Path, old_backup: Path, state: Callable[[Path, Path], str], command: list[str]
+) -> None:
+    said = state(tmp_path, old_backup)
+    before = (tmp_path / "referee.db").read_bytes()
 
     refused = referee(*command, "--data", str(tmp_path))
 
     assert refused.returncode == 1
     assert f"Error: {said}" in refused.stderr
     assert "Traceback" not in refused.stderr
+    assert (tmp_path / "referee.db").read_bytes() == before
 
 
-def test_the_operator_upgrades_an_old_database(tmp_path: Path, old_backup: Path) -> None:
-    older(tmp_path, old_backup)
-
+def test_the_operator_creates_a_database(tmp_path: Path) -> None:
     upgraded = run(tmp_path, "admin", "upgrade")
 
     *ladders, last = upgraded.stdout.splitlines()

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
+from referee.db.revisions import required_revision
 from tests.cli.running import referee
 from tests.cli.test_help import COMMANDS
 
@@ -49,7 +50,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory with an empty database."""
     data = tmp_path_factory.mktemp("json") / "data"
-    assert document("admin", "upgrade", "--data", str(data))["cancelled_matches"] == 0
+    assert document("admin", "upgrade", "--data", str(data))["revision"] == required_revision()
     return data
 
 

@@ -27,6 +27,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("REFEREE_DATA", raising=False)  # commands with --data set it for their process
     return tmp_path / "config"
 
 
@@ -88,6 +89,57 @@ def test_options_and_environment_take_precedence_over_the_saved_token(
     environment = says(up, "whoami", REFEREE_TOKEN=of_eve).stdout
     assert environment.startswith("Eve (")
     assert environment.endswith("token: $REFEREE_TOKEN\n")
+
+
+def test_later_commands_use_the_service_that_the_user_is_signed_in_to(
+    up: Service, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    elsewhere = "https://two.example"
+
+    def says_without_url(*arguments: str, status: int = 0) -> Result:
+        return says(up, *arguments, status=status, REFEREE_URL="")
+
+    says_without_url("login", "--name", "Mia", "--url", up.url)
+    known = says_without_url("whoami")
+    shown, audited = says_without_url("standings"), says_without_url("audit")
+    saved_tokens.save(elsewhere, "ref_2")
+    unclear = [says_without_url(command, status=2) for command in ("whoami", "standings", "audit")]
+    named = [says(up, command) for command in ("whoami", "standings", "audit")]
+    says_without_url("logout", "--yes", "--url", elsewhere)
+
+    assert f"at {up.url}\n" in known.stdout
+    assert shown.stdout == "No matches have been played yet.\n"
+    assert shown.stderr == f"service: {up.url}\n"
+    assert audited.stdout.startswith("chain of signatures: no entries\n")
+    assert audited.stderr.startswith(f"service: {up.url}\n")
+    for refused in unclear:
+        message = " ".join(refused.stderr.replace("│", "").split())
+        assert f"several services: {up.url}, {elsewhere}. Pass one with --url or in $REFEREE_URL" in message
+    assert [up.url in told.output for told in named] == [True, True, True]
+    assert says_without_url("whoami").stdout == known.stdout
+
+
+def test_a_database_is_read_before_the_service_of_login_and_after_the_one_in_the_environment(
+    up: Service, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is a damaged file, so that the commands which read it fail."""
+    monkeypatch.chdir(tmp_path)
+    saved_tokens.save(up.url, "ref_1")
+    damaged = tmp_path / "referee-data" / "referee.db"
+    damaged.parent.mkdir()
+    damaged.write_text("no database")
+
+    for command in ("standings", "audit"):
+        for reading in ((command,), (command, "--data", "referee-data")):
+            refused = says(up, *reading, status=1, REFEREE_URL="")
+            assert "file is not a database" in refused.stderr, reading
+        assert f"service: {up.url}" in says(up, command).stderr
+        assert "file is not a database" in says(up, command, "--data", "referee-data", status=1).stderr
+    assert "file is not a database" in says(up, "audit", "--read-only", status=1).stderr
+    assert "--resume" not in says(up, "audit", "--resume", "verified.txt", REFEREE_URL="").stderr
+    missing = says(up, "standings", status=1, REFEREE_URL="", REFEREE_DATA=str(tmp_path / "none"))
+    assert f"There is no database in {tmp_path / 'none'}" in missing.stderr
 
 
 def test_tokens_of_several_services_do_not_mix(config: Path) -> None:

@@ -1,6 +1,8 @@
 """`referee match`, `referee logs` and the errors of ratings on the command line, against a running service."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,8 @@ from referee.db.engine import Database
 from referee.ladders import rating_errors, ratings
 from tests.api.serving import serving
 from tests.database.world import FakeClock, World
+
+ROOT = Path(__file__).parents[2]
 
 NOBODY = f"mat_{'0' * 26}"
 
@@ -65,7 +69,7 @@ def test_a_rated_match_shows_its_seats_what_it_changed_and_its_ladder(hall: Hall
     assert lines[0] == "saint-poker, finished"
     assert lines[-1] == f"ladder: {hall.ladder}"
     bot, house = (seat["rating"] for seat in found["seats"])
-    assert bot["change"] != 0
+    assert (bot["change"] != 0) == (bot["scored"] != bot["expected"])  # a draw of equals moves nothing
     assert house["change"] == 0  # an anchor never moves
     assert bot["scored"] + house["scored"] == 1
     assert [f"{bot['before']:.1f}" in told, f"{bot['change']:+.1f}" in told] == [True, True]
@@ -81,13 +85,14 @@ def test_an_unrated_match_says_why_and_has_no_ladder(hall: Hall) -> None:
     assert json.loads(hall.says("match", hall.unrated, "--json").stdout)["rated_on"] is None
 
 
-def test_a_match_that_has_not_begun_hides_its_bots_and_has_no_results(hall: Hall) -> None:
+def test_a_match_that_has_not_begun_names_its_bots_and_has_no_results(hall: Hall) -> None:
     told = hall.says("match", hall.due).stdout
 
     assert told.splitlines()[0] == "saint-poker, due"
     assert f"ladder: {hall.ladder}" in told
-    assert not any(bot in told for bot in hall.bots)
-    assert told.count("hidden until the match is over") == 2
+    assert "hidden until the match is over" not in told
+    seats = json.loads(hall.says("match", hall.due, "--json").stdout)["seats"]
+    assert all(seat["name"] in told and seat["placement"] is None for seat in seats)
 
 
 def test_a_seat_whose_bot_is_hidden_is_shown_as_such() -> None:
@@ -108,7 +113,7 @@ def test_a_match_that_does_not_exist_and_a_service_that_does_not_answer_are_told
     assert "http://127.0.0.1:1 does not answer" in silent.stderr
 
 
-def test_standings_show_ratings_with_their_errors(hall: Hall) -> None:
+def test_standings_show_strengths_with_their_errors(hall: Hall) -> None:
     told = hall.says("standings").stdout
 
     assert f"{hall.ladder}" in told
@@ -132,6 +137,21 @@ def test_the_logs_of_a_bot_a_ladder_and_a_span_are_downloaded_and_verified(hall:
     assert matches("--bot", hall.bots[0], "--since", "2020-01-01T00:00:00Z") == {hall.rated, hall.unrated}
     zipped = hall.says("logs", "--bot", bot, "--zip", "--out", str(tmp_path), "--verify").stdout
     assert "1 logs" in zipped
+
+
+def test_all_that_is_public_of_a_ladder_is_downloaded_by_one_command(hall: Hall, tmp_path: Path) -> None:
+    folder = tmp_path / "ladder"
+    name = hall.ladder.rpartition(" (")[0]
+
+    hall.says("logs", "--ladder", name, "--complete", "--out", str(folder))
+
+    (log,) = folder.glob("*.ndjson.gz")
+    assert {file.name for file in folder.iterdir()} == {log.name, "results.csv", "keys.json"}
+    verified = CliRunner().invoke(main, ["verify", "--key", str(folder / "keys.json"), str(log)])
+    assert "; signed (entry" in verified.stdout
+    refolded = [sys.executable, str(ROOT / "docs/refold.py"), str(folder / "results.csv")]
+    assert "follow" in subprocess.run(refolded, capture_output=True, text=True, check=True).stdout
+    assert "--complete needs --ladder" in hall.says("logs", "--bot", "a", "--complete", status=2).stderr
 
 
 def test_a_wrong_selection_of_logs_is_refused(hall: Hall, tmp_path: Path) -> None:

@@ -1,10 +1,14 @@
 """`referee tournament` for organisers: announcements, entries under conditions, and what follows from them."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from referee.cli import main
+from referee.cli.api_client import Api
 from tests.cli.hall import Hall, hall
 
 SHORT = ("--game", "saint-poker", "--seats", "2", "--option", "rounds=1")
@@ -72,6 +76,74 @@ def test_all_bots_that_are_left_are_entered_by_one_option(there: Hall) -> None:
     assert {f"{name}: entered" for name in bots - {"Ada sound"}} == set(said.splitlines())
     assert len(bots) > 2
     assert again == "Error: No verified bot that plays saint-poker is left to enter.\n"
+
+
+def test_owners_are_asked_or_left_out_when_all_bots_are_entered(there: Hall) -> None:
+    event = there.json("create", "Polite cup", *SHORT, "--bots-per-owner", "4", "--open")["id"]
+
+    unwilling = there.as_owner("account", "entries", "nobody")
+    skipped = there.says("enter", event, "--all")
+    refused = there.says("enter", event, "Ada sound", status=1).stderr
+    there.as_owner("account", "entries", "ask")
+    asked = there.says("enter", event, "--all").stdout
+    again = there.says("enter", event, "--all").stderr
+    (invitation,) = json.loads(there.as_owner("invitations", "list", "--json"))["items"]
+    said = there.as_owner("invitations", "accept", invitation["id"])
+    entered = {entry["name"] for entry in there.json("show", event)["entered"]}
+    withdrawn = there.as_owner("tournament", "withdraw", event, "Ada sound")
+    there.as_owner("account", "entries", "everybody")
+
+    assert unwilling == "organisers may enter your bots: nobody\n"
+    assert "Ada sound" not in skipped.stdout
+    assert "Ada sound: skipped; The owner of 'Ada sound' lets no organiser enter it." in skipped.stderr
+    assert "Send the owner the address" in refused
+    assert asked == "Ada sound: asked, its owner decides\n"
+    assert "Ada sound: skipped; The account was asked already" in again
+    assert said == "Ada sound is entered in Polite cup\n"
+    assert "Ada sound" in entered
+    assert withdrawn == "Ada sound: withdrawn\n"
+
+
+def test_all_bots_are_not_left_out_for_a_reason_that_does_not_concern_single_bots(there: Hall) -> None:
+    event = there.json("create", "Strict cup", *SHORT, "--open")["id"]
+    with Api(there.up.url, there.token) as organiser:
+        playing = organiser.post("/accounts/me/tokens", {"name": "playing", "scopes": ["play"]})["token"]
+
+    without_scope = there.says("enter", event, "--all", token=playing, status=1)
+    by_owner = there.says("enter", event, "--all", token=there.owner, status=1)
+    there.says("cancel", event)
+    closed = there.says("enter", event, "--all", status=1)
+
+    assert "skipped" not in without_scope.stderr + by_owner.stderr + closed.stderr
+    assert "token with the scope `organise`" in without_scope.stderr
+    assert by_owner.stdout == "Ada sound: entered\n"
+    assert "is cancelled" in closed.stderr
+
+
+def test_a_co_organiser_is_invited_accepts_and_leaves(there: Hall) -> None:
+    event = there.json("create", "Shared cup", *SHORT)["id"]
+    note = there.says("organisers", event, "--invite", "Owner of Ada sound", "--invite", "Owner of Carl random").stderr
+    by_organiser = invitations_of(there, event)
+    carl = next(item["id"] for item in by_organiser if item["account_name"] == "Owner of Carl random")
+    environment = {"REFEREE_URL": there.up.url, "REFEREE_TOKEN": there.token}
+    withdrawn = CliRunner().invoke(main, ["invitations", "withdraw", carl], env=environment).stdout
+    (waiting,) = json.loads(there.as_owner("invitations", "list", "--json"))["items"]
+    there.as_owner("invitations", "accept", waiting["id"])
+    there.as_owner("tournament", "open", event)
+    there.as_owner("tournament", "cancel", event)
+    left = there.as_owner("tournament", "organisers", event, "--remove", "Owner of Ada sound")
+
+    assert note == "Owner of Ada sound is invited.\nOwner of Carl random is invited.\n"
+    assert withdrawn == f"{carl} is withdrawn\n"
+    assert "Owner of Ada sound" not in left
+
+
+def invitations_of(there: Hall, event: str) -> list[dict[str, str]]:
+    """Return the invitations of a tournament as its organiser sees them."""
+    environment = {"REFEREE_URL": there.up.url, "REFEREE_TOKEN": there.token}
+    done = CliRunner().invoke(main, ["invitations", "list", "--tournament", event, "--json"], env=environment)
+    items: list[dict[str, str]] = json.loads(done.stdout)["items"]
+    return items
 
 
 def test_a_tournament_is_announced_and_the_announcement_is_changed(there: Hall, tmp_path: Path) -> None:

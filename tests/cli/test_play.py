@@ -19,6 +19,12 @@ def play(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["play", *arguments])
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run commands in a folder of the test, so that what they write does not end up in the project."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def bots() -> Iterator[list[str]]:
     """The URLs of two real bots."""
@@ -98,6 +104,34 @@ def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
     assert result["players"] == [*bots, "house:1"]
     assert result["faults"] == [0, 0, 0]
     assert verify(log.read_bytes().splitlines()).ok
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_single_match_is_written_whoever_plays_and_replaces_the_earlier_one(
+    bots: list[str], quiet: tuple[str, ...]
+) -> None:
+    Path("replay.ndjson").write_text("of an earlier match\n")
+
+    played = play("saint-poker", *bots, "--seed", "3", *quiet)
+    replayed = CliRunner().invoke(main, ["replay", "replay.ndjson"])
+
+    assert played.output.endswith("log: replay.ndjson\npage: replay.html\n" if not quiet else "")
+    assert played.stderr == ""
+    assert f"seat 1: {bots[0]}" in replayed.output
+
+
+@pytest.mark.parametrize(
+    "choice", [("--matches", "2"), ("--html", "page.html"), ("--no-files",), ("--matches", "2", "--html", "page.html")]
+)
+def test_a_match_without_a_log_is_not_taken_for_an_earlier_one(choice: tuple[str, ...]) -> None:
+    command = ("saint-poker", "house:first", "house:1", "--option", "rounds=1")
+    alone = play(*command, *choice)
+    play(*command)
+    after = play(*command, *choice)
+
+    assert alone.stderr == "No log was written. Pass --log FILE to keep one.\n"
+    assert after.stderr == f"{alone.stderr[:-1]} replay.ndjson is that of an earlier match.\n"
+    assert play(*command, *choice, "--log", "kept.ndjson").stderr == ""
 
 
 def test_bots_that_look_at_signatures_can_be_played_with_their_secret() -> None:

@@ -95,7 +95,7 @@ def test_a_bot_that_crashes_in_its_decisions_is_told_of_with_count_error_and_tra
     problems = document["problems"][0]
     count = problems["decisions"]
     assert count > 2
-    counted = {"decisions": count, "unreached": False, "faults": {}, "errors": count}
+    counted = {"decisions": count, "unreached": False, "retired": 0, "faults": {}, "errors": count}
     assert problems == counted | {"first_error": ERROR, "last_error": ERROR}
     assert document["problems"][1] is None
     assert re.search(rf"crashing +\d+ +0 +{count}$", shown.stdout, re.M)
@@ -240,6 +240,8 @@ def test_a_player_who_is_not_there_is_told_of_with_what_to_do_and_a_status(nobod
     assert "what to do: check that the bot is running" in shown.stderr
     assert document["problems"][0]["unreached"]
     assert document["problems"][0]["faults"] == {"unreachable": 3}
+    assert document["problems"][0]["retired"] == 1
+    assert "  It was retired in 1 match, and not asked any more: this happens after 3 faults in a row," in shown.stderr
 
 
 def test_quiet_tells_of_who_is_not_there_and_of_nothing_else(nobody: str, crashing: str) -> None:
@@ -266,6 +268,7 @@ def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> No
 
     played, tournament = play(dying, status=3), run(*table, "--out", "dead", status=3)
 
+    assert "It was retired in 2 matches," in tournament.stderr
     for told in (played.stderr, tournament.stderr):
         assert re.search("unreachable, [36] times", told)
         assert "dying exited with status 7" in told

@@ -1,6 +1,7 @@
 """`referee audit --url`: ladders of a running service recomputed by anybody, honest ones and bent ones."""
 
 import json
+import signal
 import sqlite3
 import threading
 import urllib.request
@@ -14,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.bots import house_bots
-from referee.cli import main
+from referee.cli import main, progress
 from referee.cli import public_audit as auditing
 from referee.db.engine import Database
 from referee.ladders import ratings
@@ -297,6 +298,40 @@ def between(url: str, change: Callable[[str, bytes], tuple[bytes, int]]) -> Iter
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+def test_ctrl_c_ends_an_audit_with_what_it_found(hall: Hall) -> None:
+    logs: list[str] = []
+
+    def interrupt(path: str, body: bytes) -> tuple[bytes, int]:
+        if path.endswith("/log"):
+            logs.append(path)
+            if len(logs) % 3 == 0:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        return body, len(body)
+
+    with between(hall.url, interrupt) as url:
+        told = hall.audit(url=url, status=130).stdout
+        in_json = json.loads(hall.audit("--json", url=url, status=130).stdout)
+
+    partial, chain, *ladders = told.splitlines()
+    assert partial == "PARTIAL: Ctrl-C ended the audit; this is what it had found."
+    assert chain.endswith(": no differences")
+    assert ladders == [
+        f"{hall.name}: {RESULTS + 1} ledger entries, 2 logs verified of {RESULTS} results: no differences so far"
+    ]
+    (report,) = in_json["ladders"]
+    assert (in_json["holds"], in_json["interrupted"], report["is_complete"]) == (False, True, False)
+    assert (report["verified"], report["results"]) == (2, RESULTS)
+
+
+def test_an_audit_says_how_far_it_is(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
+
+    lines = hall.audit("--ladder", hall.ladder).stderr.splitlines()
+
+    assert f"chain of signatures: {RESULTS + 1} of {RESULTS + 1} entries" in lines
+    assert f"{hall.name}: 3 of {RESULTS} logs" in lines
 
 
 def test_a_download_that_breaks_off_is_no_difference(hall: Hall) -> None:

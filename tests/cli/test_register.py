@@ -19,6 +19,7 @@ from referee.bots.checks import GIVEN_UP
 from referee.cli import main
 from referee.cli.api_client import Api
 from referee.cli.bot_check import format_report
+from referee.ladders.official import load_official_ladders
 from referee.protocol.signing import challenge_proof
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
@@ -99,7 +100,8 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
         refused = says(there, "register", "http://10.0.0.1:9000", "--name", "Hidden", status=1)
         unproven = says(there, *register, *described_as, status=1)
         bot.secret = secret_file.read_text().strip()
-        played = says(there, *register, "--practice", "saint-poker", status=1)
+        saved = tmp_path / "requests"
+        played = says(there, *register, "--practice", "saint-poker", "--save", str(saved), status=1)
         lost = says(there, "register", bot.url, "--name", "Second", "--secret-file", str(secret_file), status=2)
         change = ("--summary", "Talks a lot", "--language", "", "--no-check")
         described = says(there, "register", bot.url, "--name", "Babbler", *change, "--json")
@@ -120,10 +122,19 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert "already exists" in lost.output
     assert "is verified" in played.stdout
     assert "no rating before it passes its check" in played.stdout
-    assert "fail  decision (saint-poker, river)" in played.stdout
+    assert "fail  POST /decide: the body was JSON but not an answer" in played.stdout
+    assert "breaks decision (saint-poker, river)" in played.stdout
     assert "no certificate, so no rated matches" in played.stdout
+    assert "Babbler had 3 faults in 3 decisions; the default actions were played." in played.stdout
+    assert "  It was retired in 1 match, and not asked any more" in played.stdout
+    assert "  bad_schema, 3 times\n    what it means: " in played.stdout
+    assert f"referee faults {match_id}\n" in played.stdout
+    assert "curl" not in played.stdout
+    assert "curl " in (saved / "01-decision.sh").read_text()
+    assert re.search(rf"\) is verified\n{there['REFEREE_URL']}/bots/bot_\w+$", played.stdout.rstrip())
     assert "\x1b" not in played.stdout
     assert "is already registered to you" in played.stderr
+    assert "while other matches wait for slots, it may last for 15 minutes" in played.stderr
     assert match_id in watched.stdout
     assert ", friendly, finished" in watched.stdout
     assert "Babbler" in watched.stdout
@@ -178,6 +189,15 @@ def test_the_example_of_the_help_works_as_it_stands(
     assert "certificate of" in done.stdout
     assert 'plays on official ladders: referee ladders "My bot" shows which' in done.stdout
     assert "finished" in done.stdout
+    assert "fault" not in done.stdout
+    *_, verdict, page = done.stdout.splitlines()
+    assert re.fullmatch(r"bot_\w+ \(My bot\) is certified: .*saint-poker.*", verdict)
+    assert page == f"{there['REFEREE_URL']}/bots/{verdict.split()[0]}"
+    (told,) = (line for line in done.stdout.splitlines() if "immediate rated matches" in line)
+    left = {name: int(matches) for matches, name in re.findall(r"(\d+) on ([\w ]+)[,;]", told)}
+    assert {*left} == {ladder.name for ladder in load_official_ladders()}
+    assert all(0 < matches <= 30 for matches in left.values())
+    assert "and a new version gets 15 more, at most 2 times in 24 hours" in told
 
 
 @pytest.mark.parametrize("command", [["watch", "mat_" + "0" * 26], ["faults", "1"]])
@@ -185,6 +205,9 @@ def test_a_service_that_is_away_is_told_by_the_exit_status(command: list[str]) -
     told = says({"REFEREE_URL": "http://127.0.0.1:1", "REFEREE_TOKEN": "ref_x"}, *command, status=3)
 
     assert "does not answer" in told.output
+
+
+warning = {"severity": "warn", "where": "", "expected": "it is so", "came": "not", "times": 1, "advice": "Do it."}
 
 
 def checked(**check: Any) -> dict[str, Any]:
@@ -202,6 +225,27 @@ def checked(**check: Any) -> dict[str, Any]:
         "certificate": None,
         "certified": [],
     }
+
+
+def test_a_certified_bot_with_many_warnings_is_reported_in_ten_lines() -> None:
+    """Five of the lines are those of the README's bot; its page and the rated matches follow from the service."""
+    kinds = ("resent_same", "resent_same", "signature_wrong", "signature_old", "signature_missing")
+    findings = [warning | {"id": kind, "curl": "curl -d" + " x" * 900} for kind in kinds]
+    latency = {"total": {"calls": 60, "p50": 1.0, "p99": 12.0}}
+    report = {"verdict": "pass", "findings": findings, "calls": 60, "questions": 40, "latency": latency}
+    certificate = {"issued_at": "2027-01-31T18:00:00Z", "version": "7", "rules": {"pool-nap": 1}}
+    bot = checked(report=report, version="7") | {"certificate": certificate, "certified": ["pool-nap"]}
+
+    told = format_report(bot, "  plays on official ladders").splitlines()
+
+    assert told == [
+        "  ok    POST /notify with a challenge: 1 ms; GET / for the manifest: 1 ms",
+        *(f"  warn  {kind}: Do it." for kind in kinds[1:]),
+        "  checked: 40 questions, 60 calls; ms per call: median 1, 99th percentile 12",
+        "  certificate of 2027-01-31 for version 7: pool-nap (rules 1)",
+        "  plays on official ladders",
+        "bot_1 (Mine) is certified: pool-nap",
+    ]
 
 
 def test_what_the_referee_could_not_finish_is_not_the_bots_fault() -> None:

@@ -8,19 +8,61 @@ from referee.cli import tables
 from referee.cli.live_view import LiveView
 from referee.cli.tables import TextTable
 
-ROW = {"rank": 1, "bot": "bot_1", "name": "Ada [red]", "matches": 2, "points": 1.5, "wins": 1, "returns": 8}
+ROW = {
+    "rank": 1,
+    "bot": "bot_1",
+    "name": "Ada [red]",
+    "owner_name": "Lovelace",
+    "matches": 3,
+    "points": 1.5,
+    "wins": 1,
+    "draws": 1,
+    "losses": 1,
+    "returns": 8,
+    "points_per_match": 0.5,
+    "disqualification": None,
+    "withdrawn": False,
+    "version_changed": False,
+    "error_bar": {"low": None, "high": None, "groups": 1},
+}
 
 
-def test_standings_have_the_tie_breaks_that_decide_and_ratings_where_they_are_known() -> None:
-    ties = [{"name": "wins", "value": 1.0}, {"name": "head_to_head", "value": None}]
+def ties(**values: float | None) -> list[dict[str, object]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
 
-    table = tables.standings("Cup", [{**ROW, "tie_breaks": ties}], ratings={"bot_1": 1512.34})
 
-    assert table.plain().splitlines() == [
+def test_standings_show_owners_results_and_who_is_disqualified_and_the_rest_on_request() -> None:
+    decided = ties(points=1.5, buchholz=2.25, head_to_head=None, wins=1.0)
+    last = {"rank": 2, "name": "Bob", "disqualification": "Collusion."}
+    rows = [{**ROW, "tie_breaks": decided}, {**ROW, **last, "tie_breaks": decided}]
+
+    assert tables.standings("Cup", rows).plain().splitlines() == [
         "Cup",
-        "rank  bot        matches  points  head to head  wins  returns  rating",
-        "   1  Ada [red]        2     1.5             -     1        8  1512.3",
+        "rank  bot                 owner     points  won-drawn-lost",
+        "   1  Ada [red]           Lovelace     1.5           1-1-1",
+        "   2  Bob (disqualified)  Lovelace     1.5           1-1-1",
     ]
+    assert tables.standings("", rows[:1], all_columns=True).plain().splitlines() == [
+        "rank  bot        owner     points  buchholz  won-drawn-lost  matches  returns  per match  95 % (groups)",
+        "   1  Ada [red]  Lovelace     1.5      2.25           1-1-1        3        8        0.5              -",
+    ]
+
+
+def test_standings_that_points_do_not_decide_show_what_does() -> None:
+    gauntlet = ties(points_per_match=0.5, head_to_head=None, wins=1.0)
+    rated, unrated = ties(rating=1512345678, points_per_match=0.5), ties(rating=None, points_per_match=0.5)
+    found = [
+        tables.standings("", [{**ROW, "tie_breaks": one}]).plain().splitlines()
+        for one in (gauntlet, ties(bracket=1.0), rated, unrated)
+    ]
+
+    assert [heads.split(maxsplit=3)[3].removesuffix("  won-drawn-lost") for heads, _ in found] == [
+        "points per match  points",
+        "points",
+        "rating  points",
+        "points per match  points",
+    ]
+    assert "1512.35" in found[2][1]
 
 
 def test_without_a_terminal_a_line_is_printed_at_each_step_and_in_each_phase() -> None:

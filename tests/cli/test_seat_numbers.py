@@ -5,7 +5,9 @@ from click.testing import CliRunner
 
 from referee.cli import main, watch
 from referee.cli.faults import format_summary
+from referee.games import catalogue
 from referee.match.canonical import Json
+from referee.rulebook import rules_page
 from referee.workflows.waiting_reasons import Reason
 
 
@@ -33,6 +35,14 @@ def test_a_reason_to_wait_counts_the_seat_of_the_opponent_from_1() -> None:
 
     assert reason.text.startswith("the bot in seat 1 has no free call")
     assert reason.seat == 0
+
+
+@pytest.mark.parametrize("game", catalogue())
+def test_the_rules_say_from_where_seats_are_counted(game: str) -> None:
+    rules = " ".join(rules_page(game).split())
+
+    assert "Seats are numbered clockwise" in rules
+    assert "from 0 in messages and logs, from 1 on pages and in commands" in rules
 
 
 @pytest.mark.parametrize("command", ["reask", "fork"])

@@ -23,10 +23,10 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         yield opened
 
 
-def says(there: Hall, *arguments: str, status: int = 0) -> str:
-    """Run ``referee series …`` as the organiser, and return what it prints."""
+def says(there: Hall, *arguments: str, status: int = 0, token: str | None = None) -> str:
+    """Run ``referee series …`` as the organiser or with this token, and return what it prints."""
     told = CliRunner().invoke(
-        main, ["series", *arguments], env={"REFEREE_URL": there.up.url, "REFEREE_TOKEN": there.token}
+        main, ["series", *arguments], env={"REFEREE_URL": there.up.url, "REFEREE_TOKEN": token or there.token}
     )
     assert told.exit_code == status, f"{arguments}: {told.output}\n{told.exception!r}"
     return told.output
@@ -69,11 +69,16 @@ def test_a_season_from_its_first_tournament_to_its_archive(there: Hall, tmp_path
 
 def test_a_series_is_deleted_and_has_co_organisers(there: Hall) -> None:
     series = document(there, "create", "Short lived", "--unlisted")["id"]
-    together = says(there, "organisers", series, "--add", "Owner of Ada sound")
-    alone = says(there, "organisers", series, "--remove", "Owner of Ada sound")
+    invited = says(there, "organisers", series, "--invite", "Owner of Ada sound")
+    (waiting,) = json.loads(there.as_owner("invitations", "list", "--json"))["items"]
+    said = there.as_owner("invitations", "accept", waiting["id"])
+    together = says(there, "organisers", series)
+    left = says(there, "organisers", series, "--remove", "Owner of Ada sound", token=there.owner)
 
+    assert invited.count("\n") == 2  # the note, and the only organiser
+    assert (waiting["kind"], said) == ("series", "you run Short lived now, together with its other organisers\n")
     assert together.count("\n") == 2
-    assert alone.count("\n") == 1
+    assert left.count("\n") == 1
     assert says(there, "delete", series) == f"{series} is deleted\n"
     says(there, "show", series, status=1)
 

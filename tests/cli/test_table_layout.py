@@ -24,12 +24,14 @@ def row(rank: int, name: str) -> dict[str, Any]:
     ties = [{"name": name, "value": 1.0} for name in ("wins", "head_to_head", "median_buchholz", "opponent_points")]
     bar = {"low": 0.25, "high": 0.75, "groups": 1200}
     counts = {"matches": 12_000, "points": 6_000.5, "wins": 6_000, "returns": 80_000, "points_per_match": 0.5}
-    return {"rank": rank, "bot": f"bot_{rank}", "name": name, "tie_breaks": ties, "error_bar": bar, **counts}
+    counts |= {"draws": 1, "losses": 5_999}
+    states = {"owner_name": "Lovelace", "disqualification": None, "withdrawn": False, "version_changed": False}
+    return {"rank": rank, "bot": f"bot_{rank}", "name": name, "tie_breaks": ties, "error_bar": bar, **counts, **states}
 
 
 def standings() -> TextTable:
     rows = [row(rank, name) for rank, name in enumerate(NAMES, 1)]
-    return tables.standings(f"{NAMES[0]}: prisoners, 10 seats, double elimination; in progress", rows, error_bars=True)
+    return tables.standings(f"{NAMES[0]}: prisoners, 10 seats, double elimination; in progress", rows, all_columns=True)
 
 
 def too_wide(text: str, width: int = WIDTH) -> list[str]:

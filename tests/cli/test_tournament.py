@@ -90,7 +90,7 @@ def test_what_was_played_can_be_taken_back(there: Hall) -> None:
     listed = there.says("voids", "Spring cup").stdout
     again = there.says("void", match, "--reason", "Again.", status=1).stderr
 
-    assert proposed.startswith(f"proposed: {void['id']}")
+    assert proposed.endswith(f"has to confirm it: referee tournament confirm-void {void['id']}\n")
     assert (withdrawn, declined) == ("withdrawn\n", "declined\n")
     assert refused.startswith("Error: ")
     assert said == f"void: {match}\n"
@@ -232,6 +232,7 @@ def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: 
 
     assert before.startswith("Ada sound plays on official ladders")
     assert "Saint Poker" in before
+    assert "immediate" in before
     assert (limited["play"], limited["games"], limited["daily_maximum"]) == ("on", ["saint-poker"], 2)
     assert {ladder["game"] for ladder in limited["ladders"] if ladder["active"]} == {"saint-poker"}
     assert off.startswith("Ada sound does not play on official ladders\n")

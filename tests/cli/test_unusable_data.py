@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import surroundings
+from tests.machine import require
 from tests.surroundings import MASTER_KEY
 
 PAGE = 4096
@@ -33,7 +34,8 @@ def read_only(sqlite_template: Path, tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     shutil.copy(sqlite_template, folder)
     for arguments in (["--bind", str(folder), str(folder)], ["-o", "remount,ro,bind", str(folder)]):
-        mounted = subprocess.run(["mount", *arguments], capture_output=True, text=True, check=False)
+        program = require("mount", "a read-only file system")
+        mounted = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
         if mounted.returncode:
             pytest.skip(f"NOT RUN: a read-only file system, which needs root ({mounted.stderr.strip()})")
     yield folder

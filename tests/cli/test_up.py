@@ -86,25 +86,35 @@ def test_the_dead_are_brought_back(standing: Service) -> None:
     assert comes_true(all_back, 30.0), family(standing.folder)
 
 
+def schedulers_of(folder: Path) -> set[int]:
+    return {pid for pid, command in family(folder).items() if "workers.scheduler" in command}
+
+
 def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_data(tmp_path: Path) -> None:
-    with service(tmp_path / "data") as up:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "redis-server").symlink_to(get_binary_path())
+    path = f"{tools}:{os.environ['PATH']}"  # one that is installed comes first
+    with service(tmp_path / "data", PATH=path) as up:
         opened = up.ask("POST", "/api/v1/accounts", {"name": "Ada"})
 
         up.stop(signal.SIGKILL)
 
         assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
 
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "redis-server").symlink_to(get_binary_path())  # one that is installed comes first
-    kept = tmp_path / "data" / "redis-server" / "appendonlydir"
-    kept.mkdir(parents=True)
-    (kept / "appendonly.aof.manifest").write_text("this is no manifest\n")
-    with service(tmp_path / "data", PATH=f"{tools}:{os.environ['PATH']}") as again:
+    (manifest,) = (tmp_path / "data" / "redis-server").glob("appendonlydir/*.manifest")
+    manifest.write_text("this is no manifest\n")
+    with service(tmp_path / "data", PATH=path) as again:
         assert again.ready()
         assert re.search(r"was moved to \S*redis-server", again.said)
         account = again.get("/api/v1/accounts/me", opened["token"]["token"])
         assert account["id"] == opened["id"]
+
+        assert again.process.stdout is not None
+        again.process.stdout.close()  # a reader that has gone stops no service that has something to say
+        killed = pid_of(again.folder, "workers.scheduler")
+        os.kill(killed, signal.SIGKILL)
+        assert comes_true(lambda: schedulers_of(again.folder) - {killed}, 30.0)
 
         assert again.stop(signal.SIGINT) == 0  # what Ctrl-C sends
         assert not family(again.folder)

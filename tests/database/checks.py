@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from referee.bots import bots, certificates, checks, handshakes
+from referee.bots import bots, certificates, handshakes
 from referee.bots.checks import CheckOutcome, ClaimedCheck
 from referee.bots.tables import Bot, Check
 from referee.protocol.messages import PROTOCOL
 from referee.tournaments import match_creation, tournaments
 from referee.tournaments.tables import TournamentEntry
-from referee.workflows import check_claims, handshake_results
+from referee.workflows import check_claims, check_results, handshake_results
 from tests.database.world import GAME, World, manifest_of
 
 BOTH = certificates.current_rules_versions([GAME, "pool-nap"])
@@ -37,7 +37,9 @@ def claimed(world: World) -> ClaimedCheck:
 
 def ended(world: World, one: ClaimedCheck, passed: Mapping[str, int], version: str | None = "1.0") -> None:
     with world.database.write() as session:
-        checks.finish(session, one, CheckOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"]))
+        check_results.finish_check(
+            session, one, CheckOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"])
+        )
 
 
 def checked(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0") -> None:

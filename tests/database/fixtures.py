@@ -1,4 +1,4 @@
-"""Run every test of the database on both systems; report at the end if PostgreSQL was skipped."""
+"""Run every test of the database on both systems, or skip it on PostgreSQL where none can be started."""
 
 import shutil
 from collections.abc import Iterator
@@ -15,7 +15,6 @@ from tests.database import postgres
 from tests.database.databases import write_upgraded
 from tests.database.world import FakeClock, World
 
-_missed: list[str] = []
 _why: list[str] = []
 
 
@@ -116,16 +115,7 @@ def statements(world: World) -> Iterator[list[str]]:
 def _server(request: pytest.FixtureRequest) -> postgres.Server:
     running: postgres.Server | None = request.getfixturevalue("postgres_server")
     if running is None:
-        _missed.append(request.node.nodeid)
         if postgres.REQUIRED:
             pytest.fail(f"PostgreSQL is required here: {_why[0]}")
-        pytest.skip(f"PostgreSQL: {_why[0]}")
+        pytest.skip(f"NOT RUN ON POSTGRESQL: {_why[0]}")
     return running
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if _missed:
-        terminalreporter.section("NOT RUN ON POSTGRESQL", red=True, bold=True)
-        terminalreporter.write_line(_why[0])
-        for missed in _missed:
-            terminalreporter.write_line(f"  not run: {missed}")

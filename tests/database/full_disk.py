@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import require
+
 
 @contextmanager
 def mounted(folder: Path, *, mib: int) -> Iterator[Path]:
     """Mount a file system of this size on a new folder. Skip the test, loudly, where only root may do that."""
     folder.mkdir()
     options = ["-t", "tmpfs", "-o", f"size={mib}m"]
-    result = subprocess.run(["mount", *options, "none", str(folder)], capture_output=True, text=True, check=False)
+    program = require("mount", "a disk that is really full")
+    result = subprocess.run([program, *options, "none", str(folder)], capture_output=True, text=True, check=False)
     if result.returncode:
         pytest.skip(f"NOT RUN: a disk that is really full, which needs root ({result.stderr.strip()})")
     try:

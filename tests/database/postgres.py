@@ -19,12 +19,14 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from referee.runtime.parent_death import make_preexec
+from tests.machine import numbers
 
 START_S = 60
 END_OTHERS = (
     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
 )
 SMALL_TABLE = 256 * 1024  # bytes
+LEAST = "14"  # as `referee doctor` demands
 REQUIRED = os.environ.get("REFEREE_REQUIRE_POSTGRES") == "1"
 
 
@@ -177,10 +179,11 @@ def _programs(directory: Path, identity: dict[str, Any]) -> tuple[Path, str]:
         if version is None and source == "wheel":
             folder = _copied(folder, directory)  # the environment may lie where only root can read
             version = _version(folder, identity)
-        if version is not None:
+        if version is not None and numbers(version) >= numbers(LEAST):
             return folder, version
-        tried.append(str(folder))
-    raise NoPostgres(f"no PostgreSQL programs that run; tried {', '.join(tried) or 'nothing: there are none'}")
+        tried.append(f"{folder} ({version or 'does not run'})")
+    found = ", ".join(tried) or "nothing: there are none"
+    raise NoPostgres(f"no PostgreSQL programs of version {LEAST} or newer run; tried {found}")
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:

@@ -4,34 +4,29 @@ import os
 import shutil
 import signal
 import threading
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, select, text
 
-from referee.accounts import accounts
-from referee.accounts.tables import Account
-from referee.bots import bots, house_bots
-from referee.bots.tables import Bot
+from referee.db import revisions
 from referee.db.base import Base
 from referee.db.engine import Database
 from referee.db.revisions import MIGRATIONS, WrongSchema, check, is_usable_at_start, read_revision, required_revision
 from referee.db.upgrading import configuration, upgrade
-from referee.errors import NameTaken, Unavailable
-from referee.workflows import retirement
+from referee.errors import Unavailable
+from referee.ladders import audit
+from tests.database.world import World
 
 NEXT = """
 import os, signal
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "9999", "0035"
+revision, down_revision = "9999", "{before}"
 
 def upgrade():
     op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
@@ -99,7 +94,7 @@ def with_next(tmp_path: Path, end: str) -> Path:
     """Add a migration that does two things and then ``end``."""
     copy = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS, copy)
-    (copy / "versions" / "9999_next.py").write_text(NEXT.format(end=end))
+    (copy / "versions" / "9999_next.py").write_text(NEXT.format(before=required_revision(), end=end))
     return copy
 
 
@@ -146,6 +141,33 @@ def test_K26_a_migration_that_ends_well_brings_the_new_schema(empty: Database, t
     empty.dispose()
 
 
+def test_K26_a_filled_database_keeps_its_rows_and_is_played_on(empty: Database, tmp_path: Path) -> None:
+    upgrade(empty)
+    world = World(empty)
+    bots = world.bots(3)
+    for choice in (0, 1, 0):
+        world.play(bots[choice : choice + 2], choice=choice)
+    world.match(bots[:2])
+    before = rows_of_all_tables(empty)
+
+    upgrade(empty, migrations=with_next(tmp_path, "pass"))
+
+    assert rows_of_all_tables(empty) == before
+    world.play(bots[1:])
+    with empty.read() as session:
+        assert [str(difference) for difference in audit.audit(session)] == []
+    empty.dispose()
+
+
+def rows_of_all_tables(database: Database) -> dict[str, list[str]]:
+    """Return the rows of each table of the models as sorted texts."""
+    with database.read() as session:
+        return {
+            table.name: sorted(str(row) for row in session.execute(select(table)))
+            for table in Base.metadata.sorted_tables
+        }
+
+
 def test_the_schema_this_program_needs_is_the_last_of_its_migrations() -> None:
     assert required_revision() == ScriptDirectory.from_config(configuration()).get_current_head()
 
@@ -173,18 +195,30 @@ def test_another_schema_than_the_programs_is_named_with_what_to_do(empty: Databa
         pass  # this creates the SQLite file
     with pytest.raises(WrongSchema, match=f"no tables yet; this version of Referee needs schema {required_revision()}"):
         check(empty)
-    upgrade(empty, to="0003")
-    with pytest.raises(
-        WrongSchema, match=f"has schema 0003; this version of Referee needs {required_revision()}.*admin upgrade"
-    ):
-        check(empty)
     upgrade(empty)
     check(empty)
-    with empty.write() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    for refused in (check, upgrade):
-        with pytest.raises(WrongSchema, match=r"has schema 9999, made by a newer version.*restore a backup"):
-            refused(empty)
+    for revision, problem in {
+        "9999": r"has schema 9999, made by a newer version.*restore a backup",
+        "0042": r"has schema 0042, made before version 1\.0 .* Nothing was changed",
+    }.items():
+        with empty.write() as session:
+            session.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+        for refused in (check, upgrade):
+            with pytest.raises(WrongSchema, match=problem):
+                refused(empty)
+    empty.dispose()
+
+
+def test_an_earlier_schema_is_named_with_what_to_do(
+    empty: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upgrade(empty)
+    monkeypatch.setattr(revisions, "MIGRATIONS", with_next(tmp_path, "pass"))
+
+    with pytest.raises(
+        WrongSchema, match=f"has schema {read_revision(empty)}; this version of Referee needs 9999.*admin upgrade"
+    ):
+        check(empty)
     empty.dispose()
 
 
@@ -208,112 +242,3 @@ def test_of_several_upgrades_at_once_one_does_the_work(empty_url: str) -> None:
     assert read_revision(databases[0]) == required_revision()
     for database in databases:
         database.dispose()
-
-
-MADE = datetime(2026, 1, 1, tzinfo=UTC)
-RENAMED = {  # columns of schema 0004 that have other names today
-    "name_key": "normalized_name",
-    "max_calls": "max_concurrent_requests",
-    "sour_matches": "unreachable_streak",
-    "check_state": "handshake_state",
-    "check_epoch": "handshake_epoch",
-    "checks_lost": "handshake_lost_claims",
-}
-OLD_NAMES = [  # in the order of their making: names, with the keys that they had
-    ("Bob", "bob"),
-    ("Bo\N{LATIN SMALL LETTER BETA}", "bo\N{LATIN SMALL LETTER BETA}"),
-    ("\N{COPTIC CAPITAL LETTER VIDA}ob", "\N{COPTIC SMALL LETTER VIDA}ob"),
-    ("Alice\N{HANGUL JUNGSEONG FILLER}", "allce\N{HANGUL JUNGSEONG FILLER}"),
-    ("Alice", "allce"),
-    ("Carol", "carol"),
-]
-
-
-def accounts_of_then() -> list[dict[str, Any]]:
-    rows = [
-        {"id": f"acc_{n}", "name": name, "name_key": key, "role": "owner", "created_at": MADE + timedelta(n)}
-        for n, (name, key) in enumerate(OLD_NAMES)
-    ]
-    return [*rows, rows[0] | {"id": "acc_h", "name": "House", "name_key": "house:"}]
-
-
-def bots_of_then() -> list[dict[str, Any]]:
-    usual = {"url": "", "host": "", "games": [], "max_calls": 8, "secret_generation": 1, "revision": 1}
-    usual |= {"check_state": "idle", "check_epoch": 0, "checks_lost": 0, "sour_matches": 0, "owner_id": "acc_0"}
-    rows = [usual | row | {"id": f"bot_{n}", "status": "verified"} for n, row in enumerate(accounts_of_then()[:-1])]
-    rows[0] |= {"status": "retired", "name_key": "bob bot_0"}
-    return [{name: value for name, value in row.items() if name != "role"} for row in rows]
-
-
-def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty: Database) -> None:
-    upgrade(empty, to="0004")
-    with empty.migration_connection() as connection:
-        for table, rows in (("accounts", accounts_of_then()), ("bots", bots_of_then())):
-            today = Base.metadata.tables[table].c
-            columns = (sa.column(name, today[RENAMED.get(name, name)].type) for name in rows[0])
-            connection.execute(sa.insert(sa.table(table, *columns)), rows)
-
-    upgrade(empty)
-
-    with empty.read() as session:
-        keys = dict(session.execute(select(Account.id, Account.normalized_name)).all())
-        assert list(session.scalars(select(Bot.name).order_by(Bot.id))) == [name for name, _ in OLD_NAMES]
-        assert keys == {
-            "acc_0": "bob",
-            "acc_1": "bob acc_1",
-            "acc_2": "bob acc_2",
-            "acc_3": "allce",
-            "acc_4": "allce acc_4",
-            "acc_5": "carol",
-            "acc_h": "house:",
-        }
-        assert dict(session.execute(select(Bot.id, Bot.normalized_name)).all()) == {
-            "bot_0": "bob bot_0",
-            "bot_1": "bob",
-            "bot_2": "bob bot_2",
-            "bot_3": "allce",
-            "bot_4": "allce bot_4",
-            "bot_5": "carol",
-        }
-        for n, (name, _) in enumerate(OLD_NAMES):
-            assert accounts.find_account(session, name).id == f"acc_{n}"
-        assert accounts.find_account(session, "BOB").id == "acc_0"
-    with empty.write() as session:
-        retirement.retire_bot(session, "bot_1")
-    with empty.write() as session, pytest.raises(NameTaken):  # bot_2 still looks like it
-        bots.register(session, "acc_0", "Bob", "https://bob.example/")
-    with empty.write() as session:
-        retirement.retire_bot(session, "bot_2")
-        assert bots.register(session, "acc_0", "Bob", "https://bob.example/").normalized_name == "bob"
-        with pytest.raises(NameTaken):
-            accounts.create_account(session, "bob")
-    empty.dispose()
-
-
-def test_house_players_are_named_by_their_levels_and_remain_the_same_bots(empty: Database) -> None:
-    upgrade(empty, to="0006")
-    names = ("first", "random", "sound")
-    usual = {"host": "", "games": [], "max_concurrent_requests": 8, "secret_generation": 1, "revision": 1}
-    usual |= {"handshake_state": "idle", "handshake_epoch": 0, "handshake_lost_claims": 0, "unreachable_streak": 0}
-    usual |= {"owner_id": "acc_h", "created_at": MADE, "status": "house"}
-    with empty.migration_connection() as connection:
-        account = {"id": "acc_h", "name": "House", "normalized_name": "house:", "role": "owner", "created_at": MADE}
-        connection.execute(sa.insert(Base.metadata.tables["accounts"]), [account])
-        addresses = [dict.fromkeys(("normalized_name", "url", "verified_url"), f"house:{name}") for name in names]
-        rows = [
-            usual | address | {"id": f"bot_{name}", "name": f"House {name}"}
-            for name, address in zip(names, addresses, strict=True)
-        ]
-        today = Base.metadata.tables["bots"].c
-        columns = (sa.column(name, today[name].type) for name in rows[0])
-        connection.execute(sa.insert(sa.table("bots", *columns)), rows)
-
-    upgrade(empty)
-
-    with empty.write() as session:
-        levels = {bot.url: bot.id for bot in house_bots.get_or_create_house_bots(session)}
-        assert (levels["house:1"], levels["house:3"]) == ("bot_random", "bot_sound")
-        first = house_bots.get_or_create_house_bot(session, "house:first")
-        assert (first.id, first.name, first.verified_url) == ("bot_first", "House First", "house:first")
-        assert session.get_one(Bot, "bot_sound").name == "House 3 Sound"
-    empty.dispose()

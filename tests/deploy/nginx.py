@@ -14,7 +14,7 @@ from tests.browser.chromium import as_root, extract_program, provide, runs
 TARGET = Path(sys.prefix) / "nginx"
 PROGRAM = TARGET / "usr" / "sbin" / "nginx"
 PACKAGES = ("nginx", "nginx-core")  # Ubuntu had the program in the second one
-HELP = """The tests need nginx, and it could not be installed. Do one of these and try again:
+HELP = """THERE IS NO NGINX, which the tests of the proxy need. Do one of these and try again:
   on Debian or Ubuntu:      apt-get update, then make nginx
   elsewhere:                put nginx on PATH, or its path into REFEREE_NGINX"""
 
@@ -40,9 +40,5 @@ def _extract() -> bool:
     return extract_program(PACKAGES, TARGET, PROGRAM, "-v")
 
 
-def main() -> int:
-    return provide("nginx", found, install, purpose="downloading one for the tests of the proxy", advice=HELP)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    provide("nginx", found, install, purpose="downloading one for the tests of the proxy", advice=HELP)

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import pytest
-
 from tests.deploy import nginx
 from tests.deploy.certificates import make_certificate
 from tests.deploy.compose import ROOT
-from tests.deploy.processes import free_port, listens, until
+from tests.deploy.processes import free_ports, listens, until
+from tests.machine import require
 
 CONFIGURATION = ROOT / "deploy" / "nginx.conf"
 TLS = ROOT / "deploy" / "tls.conf"
 PATIENCE_S = 10.0
 LARGE = b"0123456789abcdef" * 500_000  # 8 MB: more than sockets buffer
+LEAST_NGINX = "1.22"  # the oldest version that was tried
 HTTP2_DIRECTIVE = (1, 25, 1)  # the version since which `http2 on;` is one
 
 
@@ -121,7 +121,7 @@ def in_front_of(api_port: int, folder: Path, upstream: Upstream, **changes: str)
 
     ``changes`` replace further directives; the test names them by their first word.
     """
-    port, tls_port = free_port(), free_port()
+    port, tls_port = free_ports(2)
     text = replaced(
         CONFIGURATION.read_text(),
         {
@@ -162,10 +162,7 @@ def replaced(text: str, changes: dict[str, str]) -> str:
 
 
 def program() -> str:
-    path = nginx.found()
-    if path is None:
-        pytest.fail(nginx.HELP)
-    return path
+    return require("nginx", "the proxy", LEAST_NGINX, asked="-v", places=[nginx.found()])
 
 
 def nginx_version() -> tuple[int, ...]:

@@ -27,15 +27,15 @@ from tests.deploy.compose import (
 )
 
 SECRETS = {"REFEREE_MASTER_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
+EMPTY = {"REFEREE_EGRESS_ALLOW", "COMPOSE_PROFILES"}
+OF_COMPOSE = {"COMPOSE_PROFILES"}  # read by Compose itself
 KNOWN = {f"REFEREE_{spec.name.upper()}" for spec in fields(Settings)} | {
     *("DATABASE_URL", "REDIS_URL", "REFEREE_DATA", "REFEREE_ACCEPTED_MASTER_KEYS"),
 }
 FIXED = {  # settings that the operator does not choose in .env
-    "env": "always production",
     "data_dir": "a tmpfs: the containers keep nothing",
     "database_url": "made of POSTGRES_PASSWORD",
     "redis_url": "made of REDIS_PASSWORD",
-    "egress_allow": "refused in production",
     "private_bots": "the networks of the containers and their firewall close private ranges; see docs/class.md",
     "trusted_proxies": "the proxy of the file",
     "log_archive": "the containers keep nothing; prune into a mounted directory",
@@ -71,7 +71,7 @@ def test_its_yaml_is_tidy() -> None:
 
 
 def test_every_variable_stands_in_the_example_and_the_other_way_round() -> None:
-    assert set(variables()) == set(example())
+    assert set(variables()) == set(example()) - OF_COMPOSE
 
 
 def test_every_setting_is_documented_in_the_example_and_passed_unless_it_is_fixed(running: dict[str, Any]) -> None:
@@ -111,7 +111,7 @@ def test_the_packaged_official_ladders_are_mounted_by_default() -> None:
 
 
 def test_the_example_holds_no_secret_and_the_real_file_is_not_committed() -> None:
-    assert {name for name, value in example().items() if not value} == SECRETS
+    assert {name for name, value in example().items() if not value} == SECRETS | EMPTY
     assert ".env" in (ROOT / ".gitignore").read_text().split()
     assert {name for name, (kind, _) in variables().items() if kind == ":?"} >= SECRETS
 
@@ -180,7 +180,15 @@ def test_only_workers_and_the_proxy_have_a_route_out(running: dict[str, Any]) ->
 
     open_to = {name: set(service["networks"]) - closed for name, service in running.items()}
 
+    sample = open_to.pop("sample-bot")  # on no service for strangers
     assert {name: ways for name, ways in open_to.items() if ways} == {"proxy": {"front"}, "worker": {"egress"}}
+    assert sample == {"egress"}
+
+
+def test_the_sample_bot_runs_only_if_asked_for_and_knows_no_secret(running: dict[str, Any]) -> None:
+    assert running["sample-bot"]["profiles"] == ["sample"]
+    assert set(running["sample-bot"]["environment"]) == {"HOME", "REFEREE_URL"}
+    assert not example()["COMPOSE_PROFILES"]
 
 
 def test_the_stores_are_reached_by_their_users_alone(running: dict[str, Any]) -> None:
@@ -222,9 +230,8 @@ def test_containers_can_change_little(running: dict[str, Any]) -> None:
 def test_no_container_but_that_of_postgres_begins_as_root(running: dict[str, Any]) -> None:
     given = {name: service["user"].partition(":")[0] for name, service in running.items() if "user" in service}
 
-    assert set(running) - set(given) - set(APP_SERVICES) == {
-        "postgres"
-    }  # our images have their own user, see Dockerfile
+    own = {*APP_SERVICES, "sample-bot"}  # our image has its own user, see Dockerfile
+    assert set(running) - set(given) - own == {"postgres"}
     assert "0" not in given.values()
     assert "root" not in given.values()
     assert given["redis"] == "999"  # the user of the image; no other user could write to the volume

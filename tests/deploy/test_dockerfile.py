@@ -15,7 +15,7 @@ from referee.settings import environment
 from tests.deploy.compose import ROOT, filled_in, services
 
 LINE_ENDS = re.compile(r"\\\n\s*")
-KNOWN = {"FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "EXPOSE", "CMD"}
+KNOWN = {"FROM", "ENV", "WORKDIR", "COPY", "ARG", "RUN", "USER", "EXPOSE", "CMD"}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 from tests.deploy.compose import ROOT
 from tests.deploy.locks import COMPILER, DEVELOPMENT, PEERS, RUNTIME, read_lock
+from tests.deploy.test_version import git
 
 LOCK_FILES = (RUNTIME, DEVELOPMENT, COMPILER, PEERS)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -37,11 +38,9 @@ REQUIRED: dict[Path, list[Requirement]] = {
 
 
 def test_these_are_all_lock_files() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "*.lock"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    listed = git(ROOT, "ls-files", "-co", "--exclude-standard", "*.lock")
 
-    assert {ROOT / line for line in listed.stdout.splitlines()} == set(LOCK_FILES)
+    assert {ROOT / line for line in listed.splitlines()} == set(LOCK_FILES)
 
 
 @pytest.mark.parametrize("path", LOCK_FILES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 from redis import Redis
 from rq import Worker
+from sqlalchemy import text
 
 from referee.botclient import address_guard
 from referee.cli import main
@@ -22,7 +23,7 @@ from referee.db.upgrading import upgrade
 from referee.matches.states import MatchState
 from referee.settings import Settings
 from tests.deploy.compose import ROOT
-from tests.deploy.processes import PATIENCE_S, environment_here, free_port, listens, process, until
+from tests.deploy.processes import PATIENCE_S, environment_here, free_port, free_ports, listens, process, until
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -123,7 +124,7 @@ def test_K31_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
 
 
 def test_the_processes_start_without_docker_and_end_when_told(tmp_path: Path) -> None:
-    redis_port, api_port = free_port(), free_port()
+    redis_port, api_port = free_ports(2)
     commands = [line for line in RUN_HERE[0].splitlines() if line and not line.startswith("export")]
     assert [line.split()[0] for line in commands] == ["redis-server", "referee", "gunicorn", "python", "python"]
     commands = [line.replace("6379", str(redis_port)).replace("8000", str(api_port)) for line in commands]
@@ -154,7 +155,9 @@ def test_the_processes_start_without_docker_and_end_when_told(tmp_path: Path) ->
 
 def test_processes_started_by_themselves_refuse_a_schema_that_is_not_theirs(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/referee.db")
-    upgrade(database, to="0003")
+    upgrade(database)
+    with database.write() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.dispose()
     settings = environment_here(REFEREE_DATA=str(tmp_path), REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
     commands = ["gunicorn api.wsgi:app --bind 127.0.0.1:0", "python -m workers.worker", "python -m workers.scheduler"]
@@ -166,7 +169,7 @@ def test_processes_started_by_themselves_refuse_a_schema_that_is_not_theirs(tmp_
     assert all(ended)
     for program, processes in {"gunicorn": 1, "python": 2}.items():
         said = (tmp_path / f"{program}.log").read_text()
-        assert said.count("The database has schema 0003; this version of Referee needs") == processes
+        assert said.count("The database has schema 9999, made by a newer version of Referee") == processes
         assert "Traceback" not in said
 
 

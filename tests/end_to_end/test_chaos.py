@@ -25,7 +25,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[postgres.Server | None]:
     except postgres.NoPostgres as error:
         if postgres.REQUIRED:
             raise
-        pytest.skip(str(error))
+        pytest.skip(f"NOT RUN ON POSTGRESQL: {error}")
 
 
 def test_whatever_is_injured_at_random_every_invariant_holds(tmp_path: Path, server: postgres.Server | None) -> None:

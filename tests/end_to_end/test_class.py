@@ -6,7 +6,6 @@ The machines are network namespaces with a cable between them, which needs root 
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import PATIENCE_S, surroundings
+from tests.machine import require
 
 PAGE = (Path(__file__).parents[2] / "docs" / "class.md").read_text()
 MARKED = re.compile(
@@ -111,9 +111,8 @@ def namespace(inside: Machine | None, folder: Path) -> Iterator[Machine]:
 @pytest.fixture
 def room(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
     """Yield the teacher's machine, 10.20.0.1, and that of the students, 10.20.0.7 and 10.20.0.8."""
-    needed = [tool for tool in ("unshare", "nsenter", "ip") if shutil.which(tool) is None]
-    if needed:
-        pytest.skip(f"NOT RUN: a class in one room, since there is no {needed[0]} here (util-linux, iproute2)")
+    for tool in ("unshare", "nsenter", "ip", "bash"):
+        require(tool, "a class in one room")
     probe = subprocess.run(["unshare", "--map-root-user", "--net", "true"], capture_output=True, text=True, check=False)
     if probe.returncode:
         pytest.skip(f"NOT RUN: a class in one room, which needs network namespaces ({probe.stderr.strip()})")

@@ -23,7 +23,7 @@ def test_K1_when_a_host_is_cut_off_its_matches_go_on_at_another_within_20_s(tmp_
     except postgres.NoPostgres as error:
         if postgres.REQUIRED:
             raise
-        pytest.skip(str(error))
+        pytest.skip(f"NOT RUN ON POSTGRESQL: {error}")
 
     (window,) = report.windows
     shown = f"seed {seed}\n{render_windows(report.windows)}\n{render_table(report.findings)}"

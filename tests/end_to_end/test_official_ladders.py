@@ -1,5 +1,6 @@
 """An empty service is a league: bots that are only registered play on the official ladders with nobody else there."""
 
+import json
 import re
 import shutil
 import socket
@@ -53,13 +54,18 @@ def test_bots_that_were_only_registered_play_on_the_official_ladders_and_get_rat
                 (folder / "secret.txt").write_text(bot["secret"])
                 bot_ids.append(bot["id"])
 
-        found = until(lambda: rated_rows(anybody, bot_ids), "ratings of both bots", PATIENCE_S)
+        found = until(
+            lambda: rated_rows(anybody, bot_ids),
+            "ratings of both bots",
+            PATIENCE_S,
+            lambda: tell(up.url, token, bot_ids),
+        )
 
         for ladder, row in found:
             assert ladder["official"]
             assert ladder["members"] in {1, 2}
-            assert isfinite(row["error"])
-            assert 0 < row["error"] < 600
+            assert isfinite(row["strength_error"])
+            assert 0 < row["strength_error"] < 600
             for change in anybody.items(f"/ladders/{ladder['id']}/history?bot={row['bot']}"):
                 lines = anybody.fetch(f"/api/v1/matches/{change['match']}/log").splitlines()
                 report = verify(lines)
@@ -67,6 +73,13 @@ def test_bots_that_were_only_registered_play_on_the_official_ladders_and_get_rat
                 assert not [row for row in map(parse_row, lines) if "fault" in row], change
                 assert anybody.get(f"/matches/{change['match']}")["rated"]
         check_record(Database(f"sqlite:///{tmp_path / 'data' / 'referee.db'}"), bot_ids)
+
+
+def tell(url: str, token: str, bot_ids: list[str]) -> str:
+    """Return what the service says about bots that have no ratings yet."""
+    with Api(url, token) as owner:
+        said = [(owner.get(f"/bots/{bot_id}")["check"], owner.get(f"/bots/{bot_id}/waiting")) for bot_id in bot_ids]
+    return json.dumps(said, indent=1)
 
 
 def check_record(database: Database, bot_ids: list[str]) -> None:
@@ -80,7 +93,7 @@ def check_record(database: Database, bot_ids: list[str]) -> None:
 
 
 def rated_rows(anybody: Api, bot_ids: list[str]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the ladders of the bots with their rows, once there are enough matches and every row has an error."""
+    """Return the ladders of the bots with their rows, once there are enough matches and every row has a strength."""
     time.sleep(0.5)  # between two looks, because a service limits the requests of an address
     rows = [
         (ladder, row)
@@ -95,7 +108,7 @@ def rated_rows(anybody: Api, bot_ids: list[str]) -> list[tuple[dict[str, Any], d
         games.total() >= TOGETHER
         and min(games[bot_id] for bot_id in bot_ids) >= EACH
         and {ladder["game"] for ladder, _ in rows} >= GAMES
-        and all(row["error"] is not None for _, row in rows)
+        and all(row["strength_error"] is not None for _, row in rows)
     )
     return rows if is_done else []
 

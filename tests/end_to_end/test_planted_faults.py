@@ -33,7 +33,7 @@ def lazy_server() -> Iterator[Callable[[], postgres.Server]]:
     except postgres.NoPostgres as error:
         if postgres.REQUIRED:
             raise
-        reason = str(error)
+        reason = f"NOT RUN ON POSTGRESQL: {error}"
         yield lambda: pytest.skip(reason)
 
 

@@ -117,7 +117,7 @@ def test_a_wake_up_whose_worker_died_does_not_block_the_queue(service: Service, 
 
     service.worker()
     queue = queues.queue(client)
-    service.until(lambda: queue.fetch_job(f"alone-{match_id}") is None, "the job forgotten", 40)
+    service.until(lambda: queue.failed_job_registry.get_job_ids(), "the job failed", 40)
 
     assert queues.wake_alone(client, match_id)
     service.until(lambda: queue.count == 0, "the job taken again")

@@ -3,7 +3,7 @@
 import copy
 import pickle
 from collections.abc import Iterator
-from itertools import repeat
+from itertools import islice, repeat
 from random import Random
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from referee.conformance.positions import scenarios
 from referee.errors import BadOption, IllegalAction, IllegalOutcome
 from referee.games import catalogue
 from referee.games.cards import DECK, UNKNOWN
@@ -18,7 +19,8 @@ from referee.games.state import State
 from referee.match import log
 from referee.match.canonical import Json, dumps
 from tests.games.hooks import HOOKS, unseen
-from tests.games.playing import one_step, positions, random_outcome
+from tests.games.playing import RiggedDice, one_step, positions, random_outcome
+from tests.games.scoring import SCORING
 
 GAMES = sorted(catalogue())
 LONGEST_MATCH = 1500  # decisions; longer ones only repeat their rounds
@@ -28,7 +30,7 @@ some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
 
 @st.composite
 def fresh(draw: st.DrawFn, name: str) -> tuple[State, Random]:
-    """Return a new match with any number of seats and any options, and dice to play it."""
+    """Return a new match with any number of seats and any options, and dice to play it, rigged or not."""
     game = catalogue()[name]
     seats = draw(st.sampled_from(game.seats))
     options: Json = {}
@@ -44,7 +46,7 @@ def fresh(draw: st.DrawFn, name: str) -> tuple[State, Random]:
                 options[spec.name] = draw(st.lists(st.sampled_from(spec.choices), unique=True))
             case "int":
                 options[spec.name] = draw(st.integers(spec.low, min(spec.high, spec.low + 12)))
-    dice = Random(draw(st.integers(0, 2**32)))
+    dice = draw(st.sampled_from((Random, RiggedDice)))(draw(st.integers(0, 2**32)))
     state = fitting(game, seats, options)
     if game.decision_bound(seats, state.options) > LONGEST_MATCH:
         state = fitting(game, seats, {**options, **HOOKS[name].short})
@@ -109,6 +111,19 @@ def test_results_are_whole_and_placements_fit_them(name: str, data: st.DataObjec
     placements = state.placements()
     assert all(type(value) is int for value in [*state.scores(), *state.returns(), *placements])
     assert placements == [1 + sum(other < own for other in placements) for own in placements]
+
+
+@pytest.mark.parametrize("name", sorted(SCORING))
+def test_scores_follow_from_the_events_and_the_tables_of_the_page(name: str) -> None:
+    rules, dice = catalogue()[name], RiggedDice(name)
+    standard = [rules.start(dice.choice(rules.seats)) for _ in range(60)]
+    extreme = [rules.start(terms.seats, terms.options) for terms in islice(scenarios(rules, dice), 30)]
+
+    for state in [*standard, *extreme]:
+        events: list[Json] = []
+        while not state.over:
+            events += one_step(state, dice)
+        assert SCORING[name](events) == state.scores()
 
 
 @every_game
@@ -337,7 +352,8 @@ def wrong_outcomes(asked: Json, dice: Random) -> Iterator[Any]:
     right = random_outcome(asked, dice)
     yield [right]
     if isinstance(right, list):
-        yield from (right[:-1], [*right, right[0]], [right[1], *right[1:]], tuple(right), [None, *right[1:]])
+        other = next(card for card in right if card != right[0])  # of two packs, the next card may be its twin
+        yield from (right[:-1], [*right, right[0]], [other, *right[1:]], tuple(right), [None, *right[1:]])
         yield from ([float(right[0]), *right[1:]] if isinstance(right[0], int) else ["??", *right[1:]],)
     elif isinstance(right, int):
         yield from (float(right), str(right))

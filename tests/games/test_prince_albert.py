@@ -62,8 +62,8 @@ def test_PA_04_the_first_bid_is_any_number_whoever_makes_it(passes: str) -> None
     assert bids_open(state) == [8, 7, 6, 5, 4, 3, 2, 1, 0, None]
 
 
-def test_PA_05_a_seat_left_alone_without_a_bid_cannot_pass() -> None:
-    state = begun([HIGH, PAIR, ACES])
+def test_PA_05_by_option_a_seat_left_alone_without_a_bid_cannot_pass_but_bids_what_it_likes() -> None:
+    state = begun([HIGH, PAIR, ACES], forced_bid="free")
 
     play(state, "0:p 1:p")
 
@@ -73,8 +73,8 @@ def test_PA_05_a_seat_left_alone_without_a_bid_cannot_pass() -> None:
         play(state, "2:p")
 
 
-def test_PA_05_by_option_it_bids_the_maximum_and_all_can_see_that_it_must() -> None:
-    state = begun([HIGH, PAIR, ACES], forced_bid="max")
+def test_PA_05_a_seat_left_alone_without_a_bid_bids_the_maximum_and_all_can_see_that_it_must() -> None:
+    state = begun([HIGH, PAIR, ACES])
 
     assert bids_open(state) == [8, 7, 6, 5, 4, 3, 2, 1, 0, None]
     play(state, "0:p 1:p")

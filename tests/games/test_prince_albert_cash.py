@@ -163,7 +163,7 @@ def test_PA_05_folded_seats_are_out_of_the_bidding() -> None:
     assert state.observation(1)["bid_out"] == [True, False, False]
     play(state, "1:p")
 
-    assert (state.pending(), bids_open(state)) == ((2,), [8, 7, 6, 5, 4, 3, 2, 1, 0])
+    assert (state.pending(), bids_open(state)) == ((2,), [8])
 
 
 def test_PA_08_zero_stays_zero_when_all_who_bid_it_fold() -> None:
@@ -208,7 +208,7 @@ def test_PA_22_if_nobody_left_is_bound_all_must_show() -> None:
     ("moves", "points", "delta", "shown"),
     [
         ("0:f 1:f", [0, 0, 5], [0, 0, 2], []),  # before any bid
-        (CHECKED + " 0:p 1:p 2:b3 2:k 0:f 1:f", [0, 0, 5], [0, 0, 5], [2]),  # as low bidder
+        (CHECKED + " 0:p 1:p 2:b8 2:k 0:f 1:f", [0, 0, 5], [0, 0, 1], [2]),  # as low bidder
         (CHECKED + " 0:b3 1:p 2:p 0:k 1:k 2:k 0:p 1:p 2:p 2:A 0:f 1:f", [0, 0, 5], [-5, 0, 7], [2]),
         (CHECKED + " 0:b3 1:p 2:p 0:k 1:k 2:k 0:p 1:p 2:p 2:s 0:f 1:f", [0, 0, 5], [-5, 0, 2], []),
     ],

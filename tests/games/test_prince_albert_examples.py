@@ -11,7 +11,7 @@ from tests.games.prince_albert import follow, pots, rounds
 def test_PA_03_PA_12_PA_14_example_1_underbid_and_beaten() -> None:
     state, log = follow(
         3,
-        {},
+        {"forced_bid": "free"},
         [0],
         [
             "As Ac Qc Kd Ad Qd 9d 3s 4h 6c 8c 4s 3c Td 7d 2c 2d 2s 4d 4c",
@@ -33,7 +33,7 @@ def test_PA_03_PA_12_PA_14_example_1_underbid_and_beaten() -> None:
 def test_PA_06_PA_08_PA_09_example_2_two_zero_bidders() -> None:
     state, log = follow(
         4,
-        {},
+        {"forced_bid": "free"},
         [1],
         [
             "2h Qc 5c Ac 5h Qd 6d Ad 9h Qs 7s 3s Jh 4c 8s 8c Kh 7d 9c Td 2c 2d",
@@ -50,7 +50,7 @@ def test_PA_06_PA_08_PA_09_example_2_two_zero_bidders() -> None:
 def test_PA_11_PA_37_example_3_both_zero_bidders_beaten() -> None:
     state, log = follow(
         3,
-        {"max_rounds": 1},
+        {"forced_bid": "free", "max_rounds": 1},
         [0],
         [
             "Qc 2h Ac Qd 5h Ad Qs 9h 3s 4c Jh 8c 7d Kh Td",
@@ -67,7 +67,7 @@ def test_PA_11_PA_37_example_3_both_zero_bidders_beaten() -> None:
 def test_PA_10_PA_18_example_4_all_in_lost_and_won_and_a_bid_of_eight() -> None:
     state, log = follow(
         2,
-        {},
+        {"forced_bid": "free"},
         [0],
         [
             "2h Ac 5h Ad 9h 3s Jh 8c Kh Td",
@@ -95,7 +95,7 @@ def test_PA_10_PA_18_example_4_all_in_lost_and_won_and_a_bid_of_eight() -> None:
 def test_PA_20_PA_21_example_5_a_tie_is_pushed() -> None:
     state, log = follow(
         3,
-        {"ties": "push"},
+        {"forced_bid": "free", "ties": "push"},
         [2],
         [
             "2c As Ad 4d Kd Kc 5h 9d 9s 7s 6c 6h 8c 3c 3h",
@@ -112,7 +112,7 @@ def test_PA_20_PA_21_example_5_a_tie_is_pushed() -> None:
 def test_PA_20_example_6_the_same_tie_lost() -> None:
     state, log = follow(
         3,
-        {"ties": "lose"},
+        {"forced_bid": "free", "ties": "lose"},
         [2],
         [
             "2c As Ad 4d Kd Kc 5h 9d 9s 7s 6c 6h 8c 3c 3h",
@@ -129,7 +129,7 @@ def test_PA_20_example_6_the_same_tie_lost() -> None:
 def test_PA_23_example_7_a_hidden_flush_wins_nothing() -> None:
     state, log = follow(
         3,
-        {},
+        {"forced_bid": "free"},
         [0],
         [
             "Ac 2h As Ad 5h Kd 3s 9h 9d 8c Jh 6c Td Kh 3c",
@@ -146,7 +146,7 @@ def test_PA_23_example_7_a_hidden_flush_wins_nothing() -> None:
 def test_PA_05_PA_24_example_8_five_seats_and_a_forced_bid() -> None:
     state, log = follow(
         5,
-        {},
+        {"forced_bid": "free"},
         [3],
         [
             "2d 2h As Ac Qc 4d 5h Kd Ad Qd 6s 9h 9d 3s Qs 8d Jh 6c 8c 4c Ts Kh 3c Td 7d",
@@ -163,7 +163,7 @@ def test_PA_05_PA_24_example_8_five_seats_and_a_forced_bid() -> None:
 def test_PA_15_PA_25_PA_26_example_9_holdem_in_mid_round() -> None:
     state, _ = follow(
         3,
-        {"holdem": True},
+        {"forced_bid": "free", "holdem": True},
         [0],
         [
             "As Ac Qc Kd Ad Qd 9d 3s Qs 6c 8c 4c 3c Td 7d 2c 2d 2s 4d 4h",
@@ -187,7 +187,7 @@ def test_PA_15_PA_25_PA_26_example_9_holdem_in_mid_round() -> None:
 def test_PA_22_PA_32_PA_34_example_10_the_low_bidder_folds() -> None:
     state, log = follow(
         3,
-        {"cash": True},
+        {"forced_bid": "free", "cash": True},
         [0],
         [
             "Ac As Ah Ad Kd Kc 3s 9d 9s 8c 6c 6h Td 3c 3h",
@@ -205,7 +205,7 @@ def test_PA_22_PA_32_PA_34_example_10_the_low_bidder_folds() -> None:
 def test_PA_30_PA_34_example_11_table_stakes_and_side_pots() -> None:
     state, log = follow(
         3,
-        {"cash": True, "stack": 8},
+        {"forced_bid": "free", "cash": True, "stack": 8},
         [0],
         [
             "Ac Qc 2h Ad Qd 5h 3s Qs 9h 8c 4c Jh Td 7d Kh",
@@ -228,7 +228,7 @@ def test_PA_30_PA_34_example_11_table_stakes_and_side_pots() -> None:
 def test_PA_35_example_12_nobody_else_is_left() -> None:
     state, log = follow(
         3,
-        {"cash": True},
+        {"forced_bid": "free", "cash": True},
         [0],
         [
             "2c As Qc 4d Kd Qd 5h 9d Qs 7s 6c 4c 8c 3c 7d",
@@ -248,7 +248,7 @@ def test_PA_35_example_12_nobody_else_is_left() -> None:
 def test_PA_40_example_13_a_vote_decided_by_throws() -> None:
     state, log = follow(
         2,
-        {"vote": ["showing", "ties"]},
+        {"forced_bid": "free", "vote": ["showing", "ties"]},
         [1],
         [
             "Ad As Kc Kd 9s 9d 6h 6c 3h 3c",
@@ -267,7 +267,7 @@ def test_PA_40_example_13_a_vote_decided_by_throws() -> None:
 def test_PA_36_example_14_two_seats_reach_the_target() -> None:
     state, log = follow(
         3,
-        {"target": 4, "showing": "all"},
+        {"forced_bid": "free", "target": 4, "showing": "all"},
         [0],
         [
             "2h Ac As 5h Ad Kd 9h 3s 9d Jh 8c 6c Kh Td 3c",
@@ -291,12 +291,28 @@ def test_PA_36_example_14_two_seats_reach_the_target() -> None:
 @pytest.mark.parametrize(
     ("seats", "options", "seed", "counts", "scores", "returns", "log"),
     [
-        (2, {"max_rounds": 10}, 4, [10, 96, 173], [-7, 26], [-7, 26], "c225727471dcfc9f"),
-        (3, {"max_rounds": 10}, 62, [8, 86, 159], [26, -15, -13], [26, -15, -13], "882d287dce0c2923"),
-        (4, {"max_rounds": 10}, 251, [8, 86, 171], [-6, -19, 34, -32], [-6, -19, 34, -32], "ccd91336d7beb75e"),
+        (2, {"forced_bid": "free", "max_rounds": 10}, 4, [10, 96, 173], [-7, 26], [-7, 26], "c225727471dcfc9f"),
+        (
+            3,
+            {"forced_bid": "free", "max_rounds": 10},
+            62,
+            [8, 86, 159],
+            [26, -15, -13],
+            [26, -15, -13],
+            "882d287dce0c2923",
+        ),
+        (
+            4,
+            {"forced_bid": "free", "max_rounds": 10},
+            251,
+            [8, 86, 171],
+            [-6, -19, 34, -32],
+            [-6, -19, 34, -32],
+            "ccd91336d7beb75e",
+        ),
         (
             5,
-            {"max_rounds": 10},
+            {"forced_bid": "free", "max_rounds": 10},
             17,
             [10, 119, 241],
             [-24, -13, -11, 0, -48],
@@ -305,7 +321,7 @@ def test_PA_36_example_14_two_seats_reach_the_target() -> None:
         ),
         (
             4,
-            {"holdem": True, "max_rounds": 10},
+            {"forced_bid": "free", "holdem": True, "max_rounds": 10},
             228,
             [6, 81, 142],
             [-16, 26, -11, -8],
@@ -321,10 +337,25 @@ def test_PA_36_example_14_two_seats_reach_the_target() -> None:
             [-25, 34, -12],
             "b421fbce7b098b1e",
         ),
-        (4, {"cash": True, "max_rounds": 10}, 201, [9, 128, 253], [0, 2, -22, 25], [0, 2, -22, 25], "49cae93b330534d2"),
+        (
+            4,
+            {"forced_bid": "free", "cash": True, "max_rounds": 10},
+            201,
+            [9, 128, 253],
+            [0, 2, -22, 25],
+            [0, 2, -22, 25],
+            "49cae93b330534d2",
+        ),
         (
             5,
-            {"cash": True, "holdem": True, "rank_by": "chips", "point_value": 2, "max_rounds": 10},
+            {
+                "forced_bid": "free",
+                "cash": True,
+                "holdem": True,
+                "rank_by": "chips",
+                "point_value": 2,
+                "max_rounds": 10,
+            },
             62,
             [9, 149, 290],
             [-8, -17, -29, -5, 35],
@@ -333,7 +364,7 @@ def test_PA_36_example_14_two_seats_reach_the_target() -> None:
         ),
         (
             3,
-            {"cash": True, "stack": 20, "rank_by": "chips", "max_rounds": 10},
+            {"forced_bid": "free", "cash": True, "stack": 20, "rank_by": "chips", "max_rounds": 10},
             256,
             [8, 92, 189],
             [-2, 42, -8],
@@ -342,7 +373,7 @@ def test_PA_36_example_14_two_seats_reach_the_target() -> None:
         ),
         (
             4,
-            {"vote": ["forced_bid", "showing", "ties"], "max_rounds": 10},
+            {"forced_bid": "free", "vote": ["forced_bid", "showing", "ties"], "max_rounds": 10},
             102,
             [9, 124, 228],
             [-21, -24, 26, -22],

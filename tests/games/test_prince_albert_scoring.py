@@ -31,7 +31,9 @@ from tests.games.prince_albert import (
         ([ACES, PAIR, HIGH], "push", "H", [14, 0, 3]),
         ([PAIR, HIGH, ACES], "push", "S", [6, 0, 5]),
         ([EQUAL[0], HIGH, EQUAL[1]], "push", "S", [10, 0, 5]),
-        ([HIGH, *EQUAL], "push", "S", [6, 7, 5]),
+        ([HIGH, *EQUAL], "push", "S", [6, 9, 5]),  # 7 + 2
+        ([*EQUAL, HIGH], "push", "H", [10, 9, 3]),
+        ([*EQUAL, HIGH], "lose", "H", [6, 0, 3]),
         ([HIGH, *EQUAL], "lose", "S", [6, 0, 5]),
     ],
 )
@@ -120,7 +122,7 @@ def test_PA_20_a_tied_zero_bid_is_pushed_or_lost() -> None:
 def test_PA_21_the_low_bidder_opens_next_if_it_shares_the_best_hand() -> None:
     state = begun([HIGH, *EQUAL])
 
-    log = play(state, "0:p 1:p 2:b4 2:p 0:p 1:p 0:H 1:S")
+    log = play(state, "0:p 1:p 2:b8 2:p 0:p 1:p 0:H 1:S")
 
     assert rounds(log, "winners") == [[[2, 1]]]
     assert row(log, "round")["opener"] == 2
@@ -129,7 +131,7 @@ def test_PA_21_the_low_bidder_opens_next_if_it_shares_the_best_hand() -> None:
 def test_PA_21_else_the_first_winner_clockwise_from_it_opens() -> None:
     state = begun([*EQUAL, HIGH])
 
-    log = play(state, "0:p 1:p 2:b4 2:p 0:p 1:p 0:S 1:S")
+    log = play(state, "0:p 1:p 2:b8 2:p 0:p 1:p 0:S 1:S")
 
     assert (rounds(log, "winners"), row(log, "round")["opener"]) == ([[[0, 1]]], 0)
 

@@ -258,7 +258,7 @@ def test_PA_42_what_lay_open_stays_in_the_history() -> None:
 
 
 def test_a_view_has_the_fields_of_the_page() -> None:
-    state = begun([HIGH, PAIR, ACES], points=[0, 4, 0], cash=True, holdem=True)
+    state = begun([HIGH, PAIR, ACES], points=[0, 4, 0], cash=True, holdem=True, forced_bid="free")
     play(state, "0:k 1:b 2:c 0:f 1:p 2:b1 2:k 1:k 2:xAs 1:x3h")
 
     seen = state.observation(1)

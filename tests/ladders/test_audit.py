@@ -72,6 +72,7 @@ TAMPERED = [
     (PLANTED.format("'result', NULL"), "entry"),
     (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "entry"),
     ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ledger_entries WHERE seq = 5", "entry"),
+    ("UPDATE matches SET budget_ms = 7 WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
 ]
 
 

@@ -1,9 +1,14 @@
 """The ledger file of a ladder: docs/refold.py, which uses no code of the project, reproduces every number in it."""
 
 import csv
+import gzip
 import importlib.util
 import io
+import runpy
+import sys
 import tracemalloc
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from itertools import groupby
@@ -12,20 +17,21 @@ from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, func, insert, select, update
+from sqlalchemy import Engine, delete, event, func, insert, select, update
 
-from api.downloads import files
-from referee.bots import house_bots
+import referee
+from referee.bots import bots, house_bots
 from referee.bots.tables import Bot
+from referee.db.engine import is_writing
 from referee.db.ids import new_id
-from referee.ladders import ledger, ledger_entries, ratings, repairs
+from referee.ladders import ledger, ledger_csv, ledger_entries, ratings, repairs
 from referee.ladders.ladder_audit import check_ladder
-from referee.ladders.rating_replay import RatedSeats
-from referee.ladders.tables import DailyExchange, Rating, RatingChange
+from referee.ladders.rating_replay import RULES_2, RatedSeats
+from referee.ladders.tables import DailyExchange, LedgerEntry, LedgerPart, Rating, RatingChange
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.ratings.elo import MICRO, START
 from referee.ratings.exchange import ANCHORS_CAP, OWNERS_CAP
-from referee.workflows import voiding
+from referee.workflows import account_deletion, erasure, voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -47,10 +53,35 @@ def _load_script() -> Any:
 refold = _load_script()
 
 
+@pytest.mark.parametrize(("arguments", "status"), [(["--help"], 0), (["-h"], 0), ([], 1)])
+def test_the_script_says_how_it_is_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int
+) -> None:
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+
+    assert ended.value.code == status
+    assert "python docs/refold.py FILE…" in capsys.readouterr().out
+
+
 def file_of(world: World, ladder_id: str) -> bytes:
     with world.database.read() as session:
         until = ratings.last_seq(session, ladder_id)
-    return b"".join(files.ledger_csv(world.database, ladder_id, until))
+    return b"".join(ledger_csv.ledger_csv(world.database, ladder_id, until))
+
+
+def store_parts(world: World, ladder_id: str) -> int:
+    """Store all parts that are missing. Return their number."""
+    return sum(1 for _ in iter(lambda: ledger_csv.store_next_part(world.database, ladder_id), False))
+
+
+def computed_file(world: World, ladder_id: str) -> bytes:
+    """Return the file without the parts, which are lost."""
+    with world.database.write() as session:
+        session.execute(delete(LedgerPart))
+    return file_of(world, ladder_id)
 
 
 def rows_of(world: World, ladder_id: str) -> list[Row]:
@@ -177,6 +208,7 @@ def play_on(world: World, played: Campaign, like: Result, results: int) -> None:
         if dice.random() < 0.4:
             played.register()
         waiting = copies(world, like, [played.table() for _ in range(dice.randrange(1, 40))])
+        store_parts(world, str(like.ladder_id))
 
 
 def differences(world: World, ladder_id: str) -> list[str]:
@@ -188,11 +220,18 @@ def differences(world: World, ladder_id: str) -> list[str]:
     return [*refold.check(file), *(found for found in audited if not found.startswith("entry "))]
 
 
-def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(world: World) -> None:
+def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 20)
+    monkeypatch.setattr(ledger_csv, "CHANGES_PER_PART", 60)
     played = campaign(world, seed=5)
     first = world.play(played.bots[:3])
     ladder = str(first.ladder_id)
-    play_on(world, played, first, 450)
+    with monkeypatch.context() as former:
+        former.setattr(RatedSeats, "newest_rules", RULES_2)
+        play_on(world, played, first, 225)
+    play_on(world, played, first, 225)
     assert differences(world, ladder) == []
     with world.database.write() as session:
         session.execute(update(Rating).where(Rating.bot_id == first.bots[0]).values(value=Rating.value + 7))
@@ -204,9 +243,12 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
     with world.database.write() as session:
         repairs.repair_ladder(session, ladder, matches=[])
 
+    assert store_parts(world, ladder) > 20
+    file = file_of(world, ladder)
     rows = rows_of(world, ladder)
 
     assert differences(world, ladder) == []
+    assert computed_file(world, ladder) == file
     entries = [list(group) for _, group in groupby(rows, key=lambda row: row["entry"])]
     assert {entry[0]["kind"] for entry in entries} == {"result", "void", "repair"}
     assert [int(row["entry"]) for row in rows] == sorted(int(row["entry"]) for row in rows)
@@ -290,9 +332,168 @@ def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World) -> None:
     assert asked() == before
 
 
-def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_reads_stored_parts_and_only_the_latest_entries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 10)
+    bots = world.bots(3)
+    first = world.play(bots)
+    ladder = str(first.ladder_id)
+    seated = {"bots": bots, "placements": [1, 2, 3], "rated": [True] * 3}
+    results = copies(world, first, [seated for _ in range(128)])
+
+    def entries_read() -> int:
+        """Return the number of ledger entries that are read for a file: those computed."""
+        read: list[LedgerEntry] = []
+        event.listen(LedgerEntry, "load", lambda entry, _: read.append(entry))
+        file_of(world, ladder)
+        return len(read)
+
+    enter(world, results[:28])
+    assert (store_parts(world, ladder), entries_read()) == (2, 9)
+    enter(world, results[28:])
+    assert (store_parts(world, ladder), entries_read()) == (10, 9)
+    make_void(world, results[55])
+    assert entries_read() == 10 + 9 + 1  # the part of the voided result, and the void
+
+    file = file_of(world, ladder)
+    assert store_parts(world, ladder) == 2
+    assert entries_read() == 0
+    assert file == file_of(world, ladder) == computed_file(world, ladder)
+
+
+def test_what_owners_and_operators_do_leaves_the_stored_rows_right(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
+    played = [world.play(world.bots(3)) for _ in range(4)]
+    ladder = str(played[0].ladder_id)
+    with world.database.write() as session:  # a wrong number, which the repair corrects from the log
+        session.execute(update(Result).where(Result.match_id == played[2].match_id).values(returns=[5, -2, -3]))
+    assert store_parts(world, ladder) == 4
+    before = file_of(world, ladder)
+
+    with world.database.write() as session:
+        renamed = bots.get_bot(session, played[0].bots[0])
+        bots.edit(session, renamed.id, revision=renamed.revision, name="Another name")
+        erasure.delete_bot(session, played[0].bots[1], master_key=MASTER_KEY)
+        erasure.finish_erasures(session)
+        owner = bots.get_bot(session, played[1].bots[0]).owner_id
+        account_deletion.delete_account(session, None, owner, reason="asked", master_key=MASTER_KEY)
+    assert before == file_of(world, ladder) == computed_file(world, ladder)
+    store_parts(world, ladder)
+    make_void(world, played[3])
+    voided = file_of(world, ladder)
+    store_parts(world, ladder)
+    with world.database.write() as session:
+        repairs.repair_ladder(session, ladder)
+    repaired = file_of(world, ladder)
+
+    assert before != voided != repaired
+    assert repaired == computed_file(world, ladder)
+
+
+def test_parts_of_another_version_are_not_used_and_are_replaced(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
+    played = [world.play(world.bots(2)) for _ in range(3)]
+    ladder = str(played[0].ladder_id)
+    file = file_of(world, ladder)
+    assert store_parts(world, ladder) == 3
+    with world.database.write() as session:
+        session.execute(update(LedgerPart).values(program_version="0.0.1", gzip_csv=gzip.compress(b"earlier columns")))
+
+    assert file_of(world, ladder) == file
+    assert store_parts(world, ladder) == 3
+    assert file_of(world, ladder) == file
+    with monkeypatch.context() as earlier:
+        earlier.setattr(referee, "__version__", "0.0.1")
+        assert store_parts(world, ladder) == 0  # a scheduler of that version still has its own
+    with world.database.write() as session:
+        ledger_csv.delete_other_versions(session)
+        assert set(session.scalars(select(LedgerPart.program_version))) == {referee.__version__}
+
+
+def test_a_void_that_is_not_committed_yet_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
+    played = world.play(world.bots(2))
+    ladder = str(played.ladder_id)
+
+    with ThreadPoolExecutor(1) as thread:
+        with world.database.write() as session:
+            voiding.void_match(session, played.match_id, "a bug", created_by=None, master_key=MASTER_KEY)
+            storing = thread.submit(ledger_csv.store_next_part, world.database, ladder)
+            with pytest.raises(TimeoutError):
+                storing.result(timeout=0.5)  # it waits for the void
+        assert storing.result(timeout=30)
+    store_parts(world, ladder)
+    file = file_of(world, ladder)
+
+    assert file.count(b",void,") == 4  # two seats, and two bots whose ratings changed
+    assert file == computed_file(world, ladder)
+
+
+def change_by_void(world: World, result: Result) -> None:
+    make_void(world, result)
+
+
+def change_by_repair(world: World, result: Result) -> None:
+    """Correct a wrong number from the log."""
+    with world.database.write() as session:
+        session.execute(update(Result).where(Result.match_id == result.match_id).values(returns=[9, -9]))
+    with world.database.write() as session:
+        repairs.repair_ladder(session, str(result.ladder_id))
+
+
+@pytest.mark.parametrize("change", [change_by_void, change_by_repair])
+def test_rows_that_change_while_a_part_is_computed_are_not_stored(
+    world: World, monkeypatch: pytest.MonkeyPatch, change: Callable[[World, Result], None]
+) -> None:
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
+    played = world.play(world.bots(2))
+    ladder, waiting = str(played.ladder_id), [played]
+
+    compute = ledger_csv._compute_csv
+
+    def compute_then_change(*span: Any) -> Iterator[bytes]:
+        assert not is_writing()
+        yield from compute(*span)
+        if waiting:
+            change(world, waiting.pop())
+
+    with monkeypatch.context() as slow:
+        slow.setattr(ledger_csv, "_compute_csv", compute_then_change)
+        assert ledger_csv.store_next_part(world.database, ladder)
+    assert not waiting
+    with world.database.read() as session:
+        assert session.scalars(select(LedgerPart)).all() == []
+    assert store_parts(world, ladder) >= 1
+
+    assert file_of(world, ladder) == computed_file(world, ladder)
+
+
+def test_a_part_ends_with_the_entry_that_reaches_a_number_of_changes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_csv, "CHANGES_PER_PART", 8)
+    first = world.play(world.bots(3))
+    ladder = str(first.ladder_id)
+    for _ in range(6):
+        world.play(list(first.bots))
+
+    assert store_parts(world, ladder) == 2
+
+    with world.database.read() as session:
+        spans = [(part.after_seq, part.last_seq) for part in session.scalars(select(LedgerPart))]
+    assert sorted(spans) == [(0, 3), (3, 6)]
+    assert file_of(world, ladder) == computed_file(world, ladder)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_memory_does_not_grow_with_the_bots_a_void_moves(
+    world: World, monkeypatch: pytest.MonkeyPatch, stored: bool
+) -> None:
     monkeypatch.setattr(ledger_entries, "CHANGES_PER_QUERY", 100)
-    monkeypatch.setattr(files, "ROWS_A_PIECE", 50)
+    monkeypatch.setattr(ledger_csv, "ROWS_A_PIECE", 50)
+    monkeypatch.setattr(ledger_csv, "BYTES_A_PIECE", 4_096)
+    monkeypatch.setattr(ledger_csv, "CHANGES_PER_PART", 50)
     first = world.play(world.bots(2))
     make_void(world, first)
     ladder = str(first.ladder_id)
@@ -310,9 +511,13 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
             session.execute(insert(RatingChange), [{**change, "bot_id": f"{number:026}"} for number in numbers])
 
     def peak() -> tuple[int, int]:
+        if stored:
+            with world.database.write() as session:
+                session.execute(delete(LedgerPart))
+            assert store_parts(world, ladder) == 1
         tracemalloc.start()
         try:
-            size = sum(len(piece) for piece in files.ledger_csv(world.database, ladder, until))
+            size = sum(len(piece) for piece in ledger_csv.ledger_csv(world.database, ladder, until))
             return size, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -150,6 +150,32 @@ def test_ladders_become_official_and_variants_again(world: World) -> None:
     assert (now[short].name, now[short].official, now[short].daily_matches) == ("Saint Poker", True, 9)
 
 
+@on_one_database
+def test_a_new_default_of_a_game_begins_another_official_ladder(world: World) -> None:
+    """In Prince Albert, a seat left to bid alone had a free choice by default, and now bids the maximum."""
+    former = {**catalogue()["prince-albert"].start(4, {}).options, "forced_bid": "free"}
+    prepare(world, (OfficialLadder("prince-albert", "Prince Albert", 4, former, 48),))
+    seated = [world.bot(manifest=manifest_of(games=["prince-albert"])) for _ in range(4)]
+    world.play(seated, game="prince-albert", options=former, rated=True)
+    world.match(seated, game="prince-albert", options=former, rated=True)
+
+    prepare(world)
+    finish_all(world)
+
+    def results() -> dict[str, tuple[bool, int]]:
+        with world.database.read() as session:
+            found = ratings.list_ladders(session, game="prince-albert").items
+            return {ladder.name: (ladder.official, ladder.results) for ladder in found}
+
+    variant = "Prince Albert, 4 seats, forced bid free"
+    assert results() == {"Prince Albert": (True, 0), variant: (False, 2)}
+    with world.database.read() as session:
+        joined = members.list_memberships(session, seated[0])
+    assert [(membership.ladder.name, membership.is_active) for membership in joined] == [("Prince Albert", True)]
+    world.play(seated, game="prince-albert", rated=True)
+    assert results() == {"Prince Albert": (True, 1), variant: (False, 2)}
+
+
 def test_ladders_are_paged_official_first(world: World) -> None:
     prepare(world)
     with world.database.write() as session:
@@ -264,8 +290,9 @@ def test_matches_for_which_a_bot_was_called_early_count_towards_its_pace() -> No
     midnight = datetime(2026, 1, 1, tzinfo=UTC)
     three = midnight + timedelta(hours=3)
 
-    def due(matches: int, of_day: int) -> datetime:
-        member = LadderMember(matches=matches, matches_of_day=of_day, day=midnight.date(), last_match_at=three)
+    def due(matches: int, of_day: int, *, extra: int = 0) -> datetime:
+        counts = {"matches": matches, "matches_of_day": of_day, "extra_of_day": extra, "immediate_until": 30}
+        member = LadderMember(**counts, day=midnight.date(), last_match_at=three)
         return members.next_due(member, ladder, player, three)
 
     assert due(500, 3) == midnight + timedelta(hours=3, minutes=30)  # behind its pace, which it does not make up for
@@ -273,6 +300,7 @@ def test_matches_for_which_a_bot_was_called_early_count_towards_its_pace() -> No
     assert due(500, 20) == midnight + timedelta(hours=10)
     assert due(32, 32) == midnight + timedelta(hours=3, minutes=30)  # 30 of them were its first matches
     assert due(29, 29) == three
+    assert due(500, 35, extra=15) == midnight + timedelta(hours=10)  # as if those of a new version were not there
 
 
 def test_when_the_other_bots_have_had_their_matches_a_new_bot_meets_house_players_only(world: World) -> None:

@@ -10,11 +10,11 @@ from sqlalchemy import Engine, event, select, update
 from referee.bots import house_bots
 from referee.ladders import rating_errors, ratings
 from referee.ladders.rating_errors import RefreshedErrors, split_versions
-from referee.ladders.strengths import ResultColumns
+from referee.ladders.strengths import ResultColumns, load_results
 from referee.ladders.tables import Ladder, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
-from referee.ratings.strengths import RankedResult, fit
+from referee.ratings.strengths import EXACT, RankedResult, fit
 from referee.workflows import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -26,7 +26,7 @@ def refresh(world: World, ladder_id: str) -> RefreshedErrors:
 
 def errors_of(world: World, ladder_id: str) -> dict[str, float]:
     with world.database.read() as session:
-        query = select(RatingError.bot_id, RatingError.error).where(RatingError.ladder_id == ladder_id)
+        query = select(RatingError.bot_id, RatingError.strength_error).where(RatingError.ladder_id == ladder_id)
         return dict(session.execute(query).all())
 
 
@@ -128,6 +128,25 @@ def test_one_house_player_may_fill_several_seats() -> None:
 
     assert row.id == "a"
     assert row.points > 1_400
+
+
+def test_the_strength_is_that_of_the_fit_and_not_the_rating(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot, house = world.bot(), anchor(world)
+    for choice in (0, 1, 0):
+        ladder = str(world.play([bot, house], choice=choice).ladder_id)
+    with world.database.write() as session:
+        session.execute(update(Rating).values(value=1_900 * MICRO))
+        (row,) = fit(load_results(session, ladder, 10).results).rows
+
+    for most in (EXACT, 0):  # jointly, and from its own results
+        monkeypatch.setattr(rating_errors, "EXACT", most)
+        refresh(world, ladder)
+        with world.database.write() as session:
+            (stored,) = rating_errors.load_estimates(session, ladder, [bot]).values()
+            session.execute(update(RatingError).values(as_of_seq=0))
+
+        assert stored.strength == pytest.approx(row.points, abs=0.01)
+        assert stored.interval == pytest.approx((row.low, row.high), abs=0.01)
 
 
 def test_a_void_takes_its_information_back(world: World) -> None:

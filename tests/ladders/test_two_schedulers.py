@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.ladders import members, official_matches, rating_errors
+from referee.ladders.rating_errors import StrengthEstimate
 from referee.ladders.tables import LadderPlayer
 from referee.matches.states import PLAYABLE
 from referee.matches.tables import MatchSeat, StoredMatch
@@ -67,30 +68,28 @@ def test_no_bot_gets_a_match_too_many(world: World) -> None:
         assert len(session.scalars(select(StoredMatch.id)).all()) == made
 
 
-def load_errors(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str, float]:
+def load_estimates(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str, StrengthEstimate]:
     with world.database.read() as session:
         assert rating_errors.list_outdated(session) == []
-        return rating_errors.load_errors(session, ladder_id, bot_ids)
+        return rating_errors.load_estimates(session, ladder_id, bot_ids)
 
 
-def test_a_slow_scheduler_does_not_replace_newer_errors_of_ratings(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pair, newer, compute = world.bots(2), list[dict[str, float]](), rating_errors._joint_errors
+def test_a_slow_scheduler_does_not_replace_newer_strengths(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, newer, compute = world.bots(2), list[dict[str, StrengthEstimate]](), rating_errors._estimate_jointly
     world.play(pair)
     with world.database.read() as session:
         (ladder_id,) = rating_errors.list_outdated(session)
 
-    def compute_slowly(results: Any) -> dict[str, float]:
-        monkeypatch.setattr(rating_errors, "_joint_errors", compute)
+    def compute_slowly(results: Any) -> dict[str, StrengthEstimate]:
+        monkeypatch.setattr(rating_errors, "_estimate_jointly", compute)
         older = compute(results)
         world.play(pair)
         rating_errors.refresh_errors(world.database, ladder_id)
-        newer.append(load_errors(world, ladder_id, pair))
+        newer.append(load_estimates(world, ladder_id, pair))
         assert newer[0] != older
         return older
 
-    monkeypatch.setattr(rating_errors, "_joint_errors", compute_slowly)
+    monkeypatch.setattr(rating_errors, "_estimate_jointly", compute_slowly)
     rating_errors.refresh_errors(world.database, ladder_id)
 
-    assert [load_errors(world, ladder_id, pair)] == newer
+    assert [load_estimates(world, ladder_id, pair)] == newer

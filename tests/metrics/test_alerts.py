@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent.parent
 GROUPS = yaml.safe_load((ROOT / "deploy/alerts.yml").read_text())["groups"]
 RULES: list[dict[str, Any]] = [rule for group in GROUPS for rule in group["rules"]]
 DURATION = re.compile(r"\d+[smhd]")
-FUNCTIONS = {"absent", "increase", "rate", "sum", "by", "histogram_quantile", "le"}
+FUNCTIONS = {"absent", "increase", "rate", "sum", "by", "histogram_quantile", "le", "or"}
 VALUES = {"code": set(FAULTS), "status": {"5xx"}, "kind": {"api", "page"}, "outcome": {"failed"}, "player": {"bot"}}
 
 

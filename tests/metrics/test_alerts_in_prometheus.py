@@ -4,9 +4,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
 import yaml
 
+from tests.machine import require
 from tests.metrics import promtool
 from tests.metrics.test_alerts import ROOT, RULES
 
@@ -15,9 +15,7 @@ CASES = Path(__file__).parent / "alerts_test.yml"
 
 def run(*words: str) -> str:
     """Run promtool and return what it prints."""
-    program = promtool.found()
-    if program is None:
-        pytest.skip("NOT RUN: the alert rules in Prometheus, which needs promtool (make promtool)")
+    program = require("promtool", "the alert rules in Prometheus", promtool.LEAST, places=[promtool.found()])
     result = subprocess.run([program, *words], capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout

@@ -105,8 +105,12 @@ def test_states_of_processes_are_summed_until_they_end_or_die(redis_url: str) ->
     old = json.loads(redis.hget("referee:metrics:states", died) or b"")
     redis.hset("referee:metrics:states", died, json.dumps({**old, "at": time.time() - 60}))
 
+    redis.config_set("min-replicas-to-write", "1")
+    refused = shared.read_states(redis)
+    redis.config_set("min-replicas-to-write", "0")
     left = shared.read_states(redis)
 
+    assert refused == left
     assert left["processes"] == 1
     assert left["referee_streams"] == 9 - old["referee_streams"]
     assert redis.hlen("referee:metrics:states") == 1

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from referee.metrics import catalog
+from tests.machine import require
 from tests.metrics import promtool
 from tests.metrics.conftest import Samples
 from tests.metrics.test_alerts import ROOT, samples  # noqa: F401  # a fixture
@@ -85,9 +86,8 @@ def test_each_metric_is_shown_or_left_out_by_name(samples: Samples) -> None:  # 
 
 
 def test_prometheus_reads_each_expression(tmp_path: Path) -> None:
-    program = promtool.found()
-    if program is None:
-        pytest.skip("NOT RUN: the expressions of the dashboard in Prometheus, which needs promtool (make promtool)")
+    purpose = "the expressions of the dashboard in Prometheus"
+    program = require("promtool", purpose, promtool.LEAST, places=[promtool.found()])
     expressions = [target["expr"].replace("$__rate_interval", "5m") for target in TARGETS]
     rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(expressions)]
     (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))

@@ -1,5 +1,7 @@
 """Pictures are stored in limited numbers, on both kinds of database."""
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import func, select
 
@@ -56,3 +58,25 @@ def test_the_oldest_pictures_make_room(world: World, monkeypatch: pytest.MonkeyP
         assert session.scalar(select(func.count()).select_from(Picture)) == 2
         kept = [store.find_picture(session, PictureKind.BOT, bot_id).png is not None for bot_id in BOTS]
     assert kept == [False, True, True]
+
+
+def test_pictures_that_nobody_requested_are_kept_apart_until_their_first_request(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_EARLY", 1)
+    for bot_id in BOTS:
+        with world.database.write() as session:
+            wanted = store.find_early(session, PictureKind.BOT, [bot_id], timedelta(hours=1))
+            assert wanted is not None
+            store.begin_check(session, wanted)
+            store.store_picture(session, wanted, b"png", "0" * 64, is_settled=False)
+            assert store.find_early(session, PictureKind.BOT, [bot_id], timedelta(hours=1)) is None
+            assert store.find_next(session) is None
+
+    with world.database.read() as session:
+        found = [store.find_picture(session, PictureKind.BOT, bot_id) for bot_id in BOTS]
+    assert [picture.png for picture in found] == [None, None, b"png"]
+    assert found[2].is_due
+
+    request(world, BOTS[2])
+    assert draw_next(world).subject_id == BOTS[2]

@@ -19,7 +19,7 @@ from referee.house.calibration import load_ratings
 from referee.ladders import members, official_matches
 from referee.ladders.kinds import LadderPlay
 from referee.ladders.official import load_official_ladders
-from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingReplay, RatingState, utc_day
+from referee.ladders.rating_replay import RULES_3, RatedSeats, RatingReplay, RatingState, utc_day
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.pairing.official import PARTNER_WAIT_S, Filler, OfficialState, OfficialTable, choose_tables
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
@@ -65,6 +65,7 @@ class SimulatedBot:
     player: LadderPlayer
     owner: str
     strength: float
+    version: int = 1
     playing: bool = False
     free_since: datetime | None = None
     begun: list[datetime] = field(default_factory=list)
@@ -195,9 +196,11 @@ class OfficialLadder:
 
     def _begin_match(self, table: OfficialTable, moment: datetime) -> None:
         self.tables += 1
-        for bot in (self.bots[bot_id] for bot_id in table.candidates):
+        seated = [self.bots[bot_id] for bot_id in table.candidates]
+        found = [(bot.member, bot.player) for bot in seated]
+        official_matches.record_match(found, self.ladder, table, str(self.tables), moment)
+        for bot in seated:
             assert not bot.playing, "a bot plays two matches at a time"
-            official_matches.record_match(bot.member, bot.player, self.ladder, table, str(self.tables), moment)
             bot.playing = True
             bot.begun.append(moment)
             bot.house.append(table.has_house)
@@ -224,10 +227,10 @@ class OfficialLadder:
                 placements=self.draw_placements(table.seats, strengths),
                 rated=[bot is not None for bot in seated],
                 owners=[None if bot is None else bot.owner for bot in seated],
-                versions=["1"] * len(seated),
+                versions=[None if bot is None else str(bot.version) for bot in seated],
                 anchors=[self.anchors.get(bot_id) for bot_id in table.seats],
             ),
-            RULES_2,
+            RULES_3,
         )
 
     def _next_moment(self, moment: datetime, *, made: bool) -> datetime:

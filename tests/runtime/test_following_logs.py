@@ -1,13 +1,11 @@
 """`tail -F`, as the operators' page recommends it, shows every line of a log that rotates."""
 
 import select
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from referee.runtime.log_writer import LogFile
+from tests.machine import require
 
 LIMIT = 2_000
 LINES = 60  # ten in a file
@@ -25,9 +23,7 @@ def lines_until(tail: "subprocess.Popen[bytes]", received: bytearray, last: byte
 
 
 def test_tail_shows_every_line_of_a_log_that_rotates(tmp_path: Path) -> None:
-    program = shutil.which("tail")
-    if program is None:
-        pytest.fail("tail is missing; it belongs to coreutils")
+    program = require("tail", "following a log")
     path, received = tmp_path / "api-1.log", bytearray()
     log = LogFile(path, limit=LIMIT)
     log.create()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.accounts.accounts import new_token_text
+from referee.accounts.accounts import TOKEN_PREFIX, new_secret_text
 from referee.protocol.signing import bot_secret
 from referee.runtime import log_context, logging_setup
 from referee.runtime.log_context import begin_work, hide_in
@@ -89,7 +89,7 @@ def test_another_format_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: An
 @pytest.mark.parametrize("format", ["json", "text"])
 def test_E7_planted_secrets_are_not_logged(format: str, written: Callable[[str], io.StringIO]) -> None:
     output, log = written(format), logging.getLogger("test")
-    token, secret = new_token_text(), bot_secret(MASTER_KEY, "bot_1", 1)
+    token, secret = new_secret_text(TOKEN_PREFIX), bot_secret(MASTER_KEY, "bot_1", 1)
     planted = {
         token: f"token {token} was given",
         secret: f"{secret} at the end",
@@ -105,6 +105,9 @@ def test_E7_planted_secrets_are_not_logged(format: str, written: Callable[[str],
         token[4:]: f"a repeated body, b'x\\n{token}'",
         secret[6:]: f"a repeated body, b'x\\n{secret}'",
         "0pqrstuvwxyzabcd": "Bearer%20ref_0pqrstuvwxyzabcd0123456789abcdefghijklmnopq",
+        "0pqrstuvwxyzabcd0123456789abcdef": "{'recovery': 'rcv_0pqrstuvwxyzabcd0123456789abcdef'}",
+        "1234/TheToken": "no route to https://discord.com/api/webhooks/1234/TheToken",
+        "T0/B1/TheToken": "{'url': 'https://hooks.slack.com/services/T0/B1/TheToken'}",
         "REFEREE-KEY": "REFEREE_MASTER_KEY=REFEREE-KEY",
     }
     for text in planted.values():

@@ -2,18 +2,19 @@
 
 import asyncio
 import json
+import re
 import shutil
 import socket
 import subprocess
 import sys
-import sysconfig
-import warnings
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from playwright._impl._driver import compute_driver_executable
 
 from referee.botclient import client
 from referee.botclient.client import BotSeat
@@ -30,6 +31,7 @@ from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
 from tests.botclient.test_match_driver import begun
 from tests.cli.running import surroundings
 from tests.house.test_server import is_a_proper_bot
+from tests.machine import require
 from tests.protocol.schemas import check
 
 NAME = 'Ada\'s "first" bot'  # quotes and a blank must be escaped in shells and programs
@@ -43,12 +45,9 @@ MISTAKES = {  # by language: a part of `choose`, a replacement that fails, and t
 
 @pytest.fixture(scope="module", params=list(LANGUAGES))
 def language(request: pytest.FixtureRequest) -> str:
-    """Yield every language with a starter bot; warn about those that cannot be tested here."""
+    """Yield every language with a starter bot that the machine can run."""
     language = str(request.param)
-    if tool(language) is None:
-        missing = f"the starter bot in {language} is NOT TESTED on this machine: it has no {LANGUAGES[language].tool}"
-        warnings.warn(missing, stacklevel=1)
-        pytest.skip(missing)
+    tool(language)
     return language
 
 
@@ -68,13 +67,20 @@ def url(language: str, folder: Path) -> Iterator[str]:
         yield url
 
 
-def tool(language: str) -> str | None:
-    """Return the program that runs the language: beside this Python, else in PATH; Playwright contains Node.js."""
-    if language == "python":
-        return sys.executable
-    name, ours = LANGUAGES[language].tool, Path(sys.executable).parent
-    driver = Path(sysconfig.get_path("purelib")) / "playwright" / "driver"
-    return shutil.which(name, path=ours) or shutil.which(name) or shutil.which(name, path=driver)
+def tool(language: str) -> str:
+    """Return the program that runs the language. Skip the test without one that is new enough."""
+    name, least, purpose = LANGUAGES[language].tool, needs_version(language), f"the starter bot in {language}"
+    match language:
+        case "python":
+            return sys.executable
+        case "javascript":
+            places = [shutil.which(name), compute_driver_executable()[0]]  # Playwright contains one
+            return require(name, purpose, least, places=places)
+    return require(name, purpose, least, asked="version")
+
+
+def needs_version(language: str) -> str:
+    return LANGUAGES[language].needs.rpartition(" ")[2]
 
 
 @contextmanager
@@ -97,12 +103,20 @@ def started(language: str, folder: Path, **environment: str) -> Iterator[str]:
 
 def command(language: str, folder: Path) -> list[str]:
     """Return the command that starts the bot."""
-    program, file = str(tool(language)), LANGUAGES[language].file
+    program, file = tool(language), LANGUAGES[language].file
     if language != "go":
         return [program, file]
     # `go run` leaves its child behind when it is killed
     subprocess.run([program, "build", "-o", "bot", file], cwd=folder, check=True, timeout=600)
     return [str(folder / "bot")]
+
+
+def test_the_module_of_the_go_bot_and_the_lint_of_the_python_bot_name_the_versions_that_new_bot_names() -> None:
+    (go,) = re.findall(r"^go (.+)$", (BOTS / "go" / "go.mod").read_text(), re.MULTILINE)
+    lint = tomllib.loads((BOTS.parent / "pyproject.toml").read_text())["tool"]["ruff"]["per-file-target-version"]
+
+    assert go == needs_version("go")
+    assert lint["bots/**"] == f"py{needs_version('python').replace('.', '')}"
 
 
 def test_a_starter_bot_fits_on_a_page(language: str) -> None:

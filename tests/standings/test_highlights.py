@@ -16,7 +16,7 @@ def outcome(seq: int, entrants: str, placements: list[int], number: int = 1) -> 
 
 
 def ranks(**given: int) -> list[RankedEntrant]:
-    return [RankedEntrant(rank, entrant, 1, 0, Fraction(0), 0, 0, {}) for entrant, rank in given.items()]
+    return [RankedEntrant(rank, entrant, 1, 0, Fraction(0), 0, 0, 0, {}) for entrant, rank in given.items()]
 
 
 PLAYED = [

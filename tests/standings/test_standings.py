@@ -74,10 +74,14 @@ def test_an_entrant_without_a_match_stands_with_nothing() -> None:
     assert compute_standings("", []) == []
 
 
-def test_a_first_place_that_is_shared_is_no_win() -> None:
-    rows = compute_standings("AB", [outcome("AB", [1, 1])])
+def test_a_first_place_that_is_shared_is_drawn_and_any_other_place_lost() -> None:
+    rows = compute_standings("ABC", [outcome("AB", [1, 1]), outcome("ABC", [1, 1, 3]), outcome("ABC", [1, 2, 2])])
 
-    assert [row.wins for row in rows] == [0, 0]
+    assert [(row.entrant, row.wins, row.draws, row.losses) for row in rows] == [
+        ("A", 1, 2, 0),
+        ("B", 0, 2, 1),
+        ("C", 0, 0, 2),
+    ]
 
 
 def test_a_bye_brings_its_points_and_is_no_match() -> None:

@@ -147,7 +147,7 @@ def test_a_shifted_clock_is_built_and_tried(tmp_path: Path) -> None:
 
 def test_the_versions_to_run_have_the_schemas_that_they_must(tmp_path: Path) -> None:
     def migrations(checkout: Path) -> set[str]:
-        return {path.name for path in (checkout / "referee/db/migrations/versions").glob("0*.py")}
+        return {path.name for path in (checkout / "referee/db/migrations/versions").glob("[0-9]*.py")}
 
     try:
         previous = unpack_previous_schema(tmp_path / "previous")

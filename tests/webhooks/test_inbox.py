@@ -9,12 +9,13 @@ from sqlalchemy import event
 from referee.accounts.tables import Account
 from referee.bots import bots, handshakes
 from referee.bots.checks import CheckOutcome
+from referee.bots.tables import Bot
 from referee.protocol.messages import PROTOCOL
 from referee.webhooks import inbox, outbox
 from referee.webhooks.sentences import describe_notification
 from referee.webhooks.states import NotificationType
 from referee.webhooks.tables import InboxEntry
-from referee.workflows import check_claims, check_results, handshake_results, match_end
+from referee.workflows import check_claims, check_results, handshake_results, match_end, named_messages
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World, manifest_of
 from tests.matches.test_chain import match_to_end, statements_of_ends
@@ -60,11 +61,27 @@ def test_what_webhooks_report_is_in_the_inbox_without_a_webhook(world: World) ->
 def test_the_result_of_a_match_that_an_account_arranged_is_in_the_inbox(world: World) -> None:
     result = world.play(world.bots(2), rated=False)
 
+    with world.database.read() as session:
+        names = [session.get_one(Bot, bot_id).name for bot_id in result.bots]
+    winner, loser = names if result.placements[0] == 1 else reversed(names)
     for bot_id in result.bots:
         (entry,) = entries(world, owner_of(world, bot_id))
         described = describe_notification(entry.event, entry.payload)
         assert described.path == f"/matches/{result.match_id}"
-        assert described.text == "A match of Saint Poker has its result."
+        assert described.text == f"{winner} won a match of Saint Poker against {loser}."
+
+
+def test_a_deleted_bot_gets_no_name_in_a_result_without_names(world: World) -> None:
+    account, (bot_id, other) = world.account(), world.bots(2)
+    seats = [{"bot": bot_id, "placement": 1}, {"bot": other, "placement": 2}]
+    emit(world, account, "match.finished", game="saint-poker", seats=seats)
+    emit(world, account, "match.finished", game="saint-poker", seats=[{**seats[0], "name": "Al"}, seats[1]])
+
+    with world.database.write() as session:
+        named_messages.replace_bot_name(session, bot_id, "deleted bot", kept=[])
+
+    told = [describe_notification(entry.event, entry.payload).text for entry in entries(world, account)]
+    assert told == ["deleted bot won a match of Saint Poker.", "A match of Saint Poker has its result."]
 
 
 def test_matches_that_end_together_are_listed_in_the_order_of_their_ends(world: World) -> None:

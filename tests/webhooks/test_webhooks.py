@@ -1,6 +1,7 @@
 """Webhooks and deliveries: subscribers, due times, claims, limits."""
 
 import json
+import tracemalloc
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,6 +13,7 @@ from referee.retention.rules import Kind
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
 from referee.webhooks.tables import Delivery, Webhook
+from referee.workflows import named_messages
 from tests.database.pruning import prune
 from tests.database.world import World
 
@@ -74,6 +76,29 @@ class Hooks:
 @pytest.fixture
 def hooks(world: World) -> Hooks:
     return Hooks(world, world.account())
+
+
+def test_names_are_replaced_in_many_messages_without_holding_all_of_them(hooks: Hooks) -> None:
+    webhook_id, bot_id = hooks.active(), f"bot_{'0' * 26}"
+    hooks.emit()
+    data = {"text": "x" * 20_000, "seats": [{"bot": bot_id, "name": "Al"}]}
+    body = json.dumps({"type": "match.finished", "data": data}).encode()
+    with hooks.world.database.write() as session:
+        (made,) = session.scalars(select(Delivery).where(Delivery.event == "match.finished"))
+        same = {column.key: getattr(made, column.key) for column in Delivery.__table__.columns}
+        session.execute(insert(Delivery), [{**same, "id": f"dlv_{n:026}", "body": body} for n in range(1000)])
+
+    with hooks.world.database.write() as session:
+        tracemalloc.start()
+        named_messages.replace_bot_name(session, bot_id, "deleted bot", kept=[])
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    with hooks.world.database.read() as session:
+        bodies = session.scalars(select(Delivery.body).where(Delivery.webhook_id == webhook_id, Delivery.id < "dlv_1"))
+        names = [json.loads(text)["data"]["seats"][0]["name"] for text in bodies if b"seats" in text]
+    assert names == ["deleted bot"] * 1000
+    assert peak < 1000 * len(body) / 2
 
 
 def test_a_webhook_is_active_once_its_ping_was_answered(hooks: Hooks) -> None:

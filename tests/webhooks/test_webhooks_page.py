@@ -13,12 +13,14 @@ from flask import Flask
 from sqlalchemy import select
 
 from api.webhooks.schemas import NewWebhook
+from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
 from referee.retention_limits import DAYS_30
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.states import WebhookState
 from referee.webhooks.tables import Delivery
+from referee.workflows import account_recovery
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for
@@ -112,13 +114,16 @@ def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
     (claim,) = world.claim(9)
     world.finish(claim)
     go_on(world.database, tournament_id)
+    with world.database.write() as session:
+        account_recovery.replace_tokens(session, session.get_one(Account, organiser), account_recovery.BY_CODE)
+        account_recovery.make_code(session, organiser, "tok_1")
 
     with world.database.read() as session:
         sent = [(delivery.event, json.loads(delivery.body)) for delivery in session.scalars(select(Delivery))]
     counted = Counter(event for event, _ in sent)
     assert counted == {
         **dict.fromkeys(["ping", "tournament.started", "tournament.finished"], 3),
-        **dict.fromkeys(["bot.unhealthy", "match.finished"], 1),
+        **dict.fromkeys(["account.recovered", "account.recovery_code_made", "bot.unhealthy", "match.finished"], 1),
     }
     for event, body in sent:
         assert form(body) == form(EXAMPLES[event]), event

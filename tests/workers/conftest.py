@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from referee import __version__
 from referee.accounts import accounts
 from referee.bots import bots
 from referee.bots.bots import Quotas
@@ -29,9 +28,11 @@ from referee.matches.states import DealSharing
 from referee.matches.tables import StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
+from referee.version import RELEASE
 from tests.database.world import certify, manifest_of
 from tests.surroundings import MASTER_KEY, settings_for
-from workers.runner import Runner, RunnerCounters
+from workers.runner import Runner
+from workers.runner_counters import RunnerCounters
 
 
 class Scripted(House):
@@ -121,7 +122,7 @@ class World:
 
     @asynccontextmanager
     async def houses(
-        self, *wanted: str | House, latency_ms: int = 0, version: str = __version__
+        self, *wanted: str | House, latency_ms: int = 0, version: str = RELEASE
     ) -> AsyncIterator[list[House]]:
         """Serve, register and verify house bots; their certificates of this ``version`` are old."""
         async with AsyncExitStack() as stack:

@@ -17,7 +17,8 @@ from tests.workers.test_runner import Holding, until
 from workers.bot_checks import CheckParameters
 from workers.clock_watch import ClockWatch
 from workers.connectivity import Connectivity
-from workers.runner import Runner, RunnerCounters
+from workers.runner import Runner
+from workers.runner_counters import RunnerCounters
 
 VERSION = "7"
 GAMES = ["saint-poker", "pool-nap"]

@@ -13,7 +13,8 @@ from referee.settings import Settings
 from tests.workers.conftest import World
 from tests.workers.test_runner import SHORT, seats_of
 from workers.capacity import MAX_REST_S, SUCCESSES_PER_RISE, Capacity
-from workers.runner import Runner, RunnerCounters
+from workers.runner import Runner
+from workers.runner_counters import RunnerCounters
 
 SPARE = 14  # descriptors for the event loop, the database and about three connections
 

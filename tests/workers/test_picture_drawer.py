@@ -20,10 +20,12 @@ from referee.pictures.contents import PictureContent
 from referee.pictures.kinds import PictureKind
 from referee.pictures.store import CHECK_AFTER, FOLLOW_EVERY, MAX_PICTURES, MAX_WAITING
 from referee.pictures.tables import Picture
-from tests.database.tournaments import answer_handshakes, entered, go_on, start
+from tests.database.tournaments import answer_handshakes, create, entered, go_on, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 from tests.workers.test_tournaments import Seconds
+from workers import picture_drawer
+from workers.early_pictures import AGAIN_AFTER
 from workers.picture_contents import load_content
 from workers.picture_drawer import LOOK_S, MAX_PER_MINUTE, REST_FACTOR, PictureDrawer
 
@@ -63,6 +65,10 @@ def names_in(content: PictureContent) -> list[str | None]:
     return [row.player.name for row in content.rows]
 
 
+def count_drawn(drawing: Drawing, subject_id: str) -> int:
+    return [content.subject for content in drawing.drawn].count(subject_id)
+
+
 def pass_time(world: World, by: timedelta) -> None:
     world.clock.moment += by
 
@@ -79,16 +85,16 @@ def test_a_picture_is_drawn_once_it_was_requested_and_again_only_when_it_has_cha
         pass_time(world, 2 * CHECK_AFTER)
         assert look_at(world, PictureKind.BOT, bot) == first
         drawer.step()
-    assert len(drawing.drawn) == 1
+    assert count_drawn(drawing, bot) == 1
 
     world.play([bot, world.bot()])
     look_at(world, PictureKind.BOT, bot)
     drawer.step()
-    assert len(drawing.drawn) == 1  # it was checked less than a minute ago
+    assert count_drawn(drawing, bot) == 1  # it was checked less than a minute ago
     pass_time(world, 2 * CHECK_AFTER)
     look_at(world, PictureKind.BOT, bot)
     drawer.step()
-    assert len(drawing.drawn) == 2
+    assert count_drawn(drawing, bot) == 2
     assert look_at(world, PictureKind.BOT, bot) != first
 
 
@@ -105,8 +111,9 @@ def test_a_match_that_is_shown_as_live_is_followed_to_its_end_without_requests(w
     drawer.step()
 
     assert [content.label for content in drawing.drawn] == ["live", "Match · finished"]
-    pass_time(world, 2 * FOLLOW_EVERY)
-    assert drawer.step() == LOOK_S  # it is over
+    while drawer.step() != LOOK_S:
+        pass_time(world, 2 * FOLLOW_EVERY)
+    assert count_drawn(drawing, match_id) == 2  # it is over
     with world.database.read() as session:
         assert store.find_picture(session, PictureKind.MATCH, match_id).is_settled
 
@@ -194,12 +201,109 @@ def test_a_picture_of_what_no_longer_exists_is_forgotten(world: World) -> None:
         assert session.scalar(select(func.count()).select_from(Picture)) == 0
 
 
+# -- before anybody asks --
+
+
+def test_the_first_request_for_a_match_that_ended_gets_its_picture(world: World) -> None:
+    drawing = Drawing()
+    drawer, result = PictureDrawer(world.database, drawing, Seconds()), world.play(world.bots(2), rated=True)
+    subjects = [
+        (PictureKind.MATCH, result.match_id),
+        (PictureKind.LADDER, str(result.ladder_id)),
+        *((PictureKind.BOT, str(bot_id)) for bot_id in result.bots),
+    ]
+
+    for _ in subjects:
+        drawer.step()
+
+    assert all(look_at(world, kind, subject_id) for kind, subject_id in subjects)
+    for _ in range(2 * len(subjects)):
+        drawer.step()
+    assert sorted(content.subject for content in drawing.drawn) == sorted(subject_id for _, subject_id in subjects)
+
+
+def test_the_first_request_for_a_tournament_that_finished_gets_its_podium(world: World) -> None:
+    drawing = Drawing()
+    tournament_id, _ = entered(world, 2)
+    start(world, tournament_id)
+    answer_handshakes(world.database)
+    go_on(world.database, tournament_id)
+    while claims := world.claim(10):
+        for claim in claims:
+            world.finish(claim)
+        go_on(world.database, tournament_id)
+
+    PictureDrawer(world.database, drawing, Seconds()).step()
+
+    assert look_at(world, PictureKind.TOURNAMENT, tournament_id)
+    assert drawing.drawn[0].label == "Tournament · finished"
+
+
+def test_a_bot_that_goes_on_playing_is_drawn_again_after_an_hour(world: World) -> None:
+    drawing, pair = Drawing(), world.bots(2)
+    drawer = PictureDrawer(world.database, drawing, Seconds())
+
+    def draw_all() -> int:
+        while drawer.step() != LOOK_S:
+            pass
+        return count_drawn(drawing, pair[0])
+
+    world.play(pair, rated=True)
+    assert draw_all() == 1
+    pass_time(world, AGAIN_AFTER / 2)
+    world.play(pair, rated=True)
+    assert draw_all() == 1
+    pass_time(world, AGAIN_AFTER)
+    world.play(pair, rated=True)
+    assert draw_all() == 2
+
+
+def test_pictures_that_nobody_requested_wait_for_those_that_were_and_are_fewer_a_minute(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture_drawer, "MAX_EARLY_PER_MINUTE", 2)
+    drawing, pair = Drawing(), world.bots(2)
+    drawer = PictureDrawer(world.database, drawing, Seconds())
+    for _ in range(3):
+        world.play(pair)
+    asked = [world.bot() for _ in range(3)]
+    look_at(world, PictureKind.BOT, asked[0])
+
+    steps = [drawer.step() for _ in range(3)]
+    for bot_id in asked[1:]:
+        look_at(world, PictureKind.BOT, bot_id)
+    drawer.step()
+    drawer.step()
+
+    assert drawing.drawn[0].subject == asked[0]
+    assert steps[2] == LOOK_S
+    assert [content.subject for content in drawing.drawn[2:]] == asked[1:]
+
+
+def test_pictures_that_nobody_requested_take_no_place_of_those_that_were(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_PICTURES", 1)
+    monkeypatch.setattr(store, "MAX_EARLY", 2)
+    drawer, asked = PictureDrawer(world.database, Drawing(), Seconds()), world.bot()
+    look_at(world, PictureKind.BOT, asked)
+    drawer.step()
+    results = [world.play(world.bots(2), rated=False) for _ in range(4)]
+    for _ in results:
+        drawer.step()
+
+    assert look_at(world, PictureKind.BOT, asked)
+    with world.database.read() as session:
+        kept = set(session.scalars(select(Picture.subject_id).where(Picture.kind == PictureKind.MATCH)))
+    assert len(kept & {result.match_id for result in results}) == 2
+
+
 # -- what pictures show --
 
 
-def test_a_rated_match_shows_seats_without_bots_until_it_is_over(world: World) -> None:
+def test_a_match_of_an_anonymous_tournament_shows_seats_without_bots_until_it_is_over(world: World) -> None:
     seated = world.bots(2)
-    match_id = world.match(seated, rated=True)
+    match_id = world.match(seated, tournament_id=create(world))
     (claim,) = world.claim()
 
     before = content_of(world, PictureKind.MATCH, match_id)

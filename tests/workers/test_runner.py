@@ -252,13 +252,13 @@ def test_K5_a_runner_told_to_stop_gives_its_match_back_and_another_goes_on_from_
             match_id = world.arrange("pool-nap", world.bot_ids)
             runner = Runner(world.settings, world.database)
             running = asyncio.create_task(runner.run())
-            await until(lambda: houses[1].decisions > 20)
+            await until(lambda: houses[1].decisions > 5)  # few of a match: the shortest have little more than 20
             runner.stop()
             await running
             stopped = world.match(match_id)
             assert (stopped.status, stopped.epoch) == ("due", 1)
             before = len(world.lines(match_id))
-            assert before > 20
+            assert before > 5
             await world.run()
             assert world.lines(match_id)[:before]
         return match_id
@@ -346,7 +346,7 @@ def test_K32_a_secret_rotated_in_mid_match_signs_for_old_and_new(world: World) -
             with world.database.write() as session:
                 rotated = bots.rotate_secret(session, world.bot_ids[0])
             houses[0].secret = world.secret_of(rotated)
-            await until(lambda: houses[0].decisions > 15)
+            await until(lambda: houses[0].decisions > 10)
             await running
             refused.extend(seat.faults for seat in seats_of(world, match_id))
             after = world.arrange("saint-poker", world.bot_ids, options=SHORT)

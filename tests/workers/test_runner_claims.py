@@ -1,16 +1,21 @@
 """Test what a runner claims and when: shares of its slots for friendlies, and where it looks for due matches."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import pytest
 from aiohttp import web
 from sqlalchemy import select
 from sqlalchemy import update as sql_update
+from sqlalchemy.orm import Session
 
 from referee.bots import bots
 from referee.db.clock import SystemClock
+from referee.matches import claims
+from referee.matches.capacity import ClaimUnit
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Fault, StoredMatch
 from referee.workflows import pausing
@@ -19,7 +24,8 @@ from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until
 from workers.database_thread import DatabaseThread
 from workers.look_planner import LOOK_EVERYWHERE_S
-from workers.runner import Runner, RunnerCounters
+from workers.runner import CLAIM_BATCH_SIZE, Runner
+from workers.runner_counters import RunnerCounters
 
 
 def test_E21_tarpits_in_the_friendlies_of_one_account_hold_a_quarter_of_the_slots(world: World) -> None:
@@ -144,6 +150,34 @@ def test_bots_that_nobody_freed_are_found_by_a_look_everywhere(world: World) -> 
             holding.released.set()
 
     asyncio.run(story())
+
+
+def test_a_runner_told_to_stop_while_it_claims_claims_nothing_more(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claimed: list[list[claims.ClaimedMatch]] = []
+
+    async def story() -> None:
+        async with world.houses("first", "first"):
+            for _ in range(CLAIM_BATCH_SIZE + 1):
+                world.arrange("saint-poker", world.bot_ids, options=SHORT)
+            runner = Runner(world.settings, world.database, seconds=Clock())
+            loop, claim = asyncio.get_running_loop(), claims.claim_found
+
+            def stop_after_the_first(session: Session, units: Sequence[ClaimUnit], **known: Any) -> object:
+                assert len(claimed) < 3, "it goes on claiming what it hands over"
+                loop.call_soon_threadsafe(runner.stop)
+                claimed.append(claim(session, units, **known))
+                return claimed[-1]
+
+            monkeypatch.setattr(claims, "claim_found", stop_after_the_first)
+            await runner.run()
+
+    asyncio.run(story())
+
+    assert len(claimed) == 1
+    with world.database.read() as session:
+        assert {match.status for match in session.scalars(select(StoredMatch))} == {"due"}
 
 
 # -- helpers --

@@ -1,5 +1,7 @@
 """A sweep of the scheduler closes deal groups that were left open, and deletes logs that are not kept any longer."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,8 +24,7 @@ def world(sqlite_url: str) -> World:
 
 
 def test_a_group_left_open_is_closed_by_the_next_sweep(world: World, tmp_path: Path) -> None:
-    nowhere = Redis(unix_socket_path=str(tmp_path / "nowhere"), retry=Retry(NoBackoff(), 0))
-    scheduler = Scheduler(world.database, nowhere, MASTER_KEY)
+    scheduler = Scheduler(world.database, nowhere(tmp_path), MASTER_KEY)
     sweeps = []
     for _ in range(2):
         group_id = leave_unclosed(world)
@@ -34,6 +35,22 @@ def test_a_group_left_open_is_closed_by_the_next_sweep(world: World, tmp_path: P
         sweeps.append(count)
 
     assert sweeps == [1, 1]
+
+
+def test_statistics_of_sqlite_are_removed_by_the_next_sweep(world: World, tmp_path: Path) -> None:
+    world.play(world.bots(2))
+    with closing(sqlite3.connect(str(world.database.url.database))) as tool:
+        tool.execute("ANALYZE")
+        assert tool.execute("SELECT count(*) FROM sqlite_stat1").fetchone()[0] > 0
+
+        Scheduler(world.database, nowhere(tmp_path), MASTER_KEY).sweep()
+
+        assert tool.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'").fetchall() == []
+
+
+def nowhere(tmp_path: Path) -> Redis:
+    """Return a client of a Redis server that does not exist."""
+    return Redis(unix_socket_path=str(tmp_path / "nowhere"), retry=Retry(NoBackoff(), 0))
 
 
 def leave_unclosed(world: World) -> str:

@@ -182,7 +182,9 @@ def test_silence_redirects_refusals_and_forbidden_addresses_fail_and_hold_nobody
                 None,
                 "deadline: no complete answer in time",
             )
-            assert tried[moved.url].last_error == "redirect_refused: 302: redirects are not followed"
+            moved_error = str(tried[moved.url].last_error)
+            assert moved_error.startswith("redirect_refused: redirects to ")
+            assert moved_error.endswith("/elsewhere' (302)")
             assert str(tried[forbidden.url].last_error).startswith("egress_denied: ")
             assert [len(one.got) for one in (silent, moved, gone, well, forbidden)] == [1, 1, 1, 1, 0]
             assert tried[gone.url].status == "failed"

@@ -25,9 +25,9 @@ from referee.matches import matches, openings, quotas
 from referee.matches.openings import FailedStep
 from referee.matches.tables import FailedNonce, MatchSeat, StoredMatch
 from referee.series import series
-from referee.tournaments import admission, entries, organisers, tournaments
+from referee.tournaments import admission, entries, tournaments
 from referee.webhooks import webhooks
-from referee.workflows import account_deletion, account_oversight, deal_group_superseding, erasure
+from referee.workflows import account_deletion, account_oversight, deal_group_superseding, erasure, invitations
 from tests.database.tournaments import begun, create
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -128,9 +128,14 @@ def test_E27_an_account_that_is_being_deleted_is_added_to_nothing_of_others(post
     with postgres.database.write() as session:
         season = series.create_series(session, accounts.get_account(session, creator), quota=5, name="Season").id
         cup = tournaments.create_tournament(session, "Cup", created_by=creator, **CUP).id
+        inviter = accounts.get_account(session, creator)
+        asked = [
+            invitations.invite_to_series(session, season, owner, inviter).id,
+            invitations.invite_to_tournament(session, cup, owner, inviter).id,
+        ]
     add: dict[str, Change] = {
-        "series": lambda session: series.add_organiser(session, season, owner),
-        "tournament": lambda session: organisers.add_organiser(session, cup, owner),
+        "series": lambda session: invitations.accept(session, asked[0], accounts.get_account(session, owner)),
+        "tournament": lambda session: invitations.accept(session, asked[1], accounts.get_account(session, owner)),
         "guests": lambda session: admission.set_admission(session, cup, join_code=None, guests=[owner]),
     }
 
@@ -148,7 +153,7 @@ def test_E27_a_deleted_account_is_no_co_organiser_of_a_series(world: World) -> N
         delete_account(session, owner)
 
         with pytest.raises(BadOption, match="account"):
-            series.add_organiser(session, season, owner)
+            invitations.invite_to_series(session, season, owner, accounts.get_account(session, creator))
 
 
 def test_E27_of_two_deletions_of_an_account_at_once_one_is_refused(postgres: World) -> None:

@@ -3,16 +3,12 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from referee.accounts import accounts
 from referee.bots import bots, house_bots
-from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.errors import BadOption
 from referee.match.time_limits import Limits
 from referee.tournaments import editing, lifecycle, tournaments
-from referee.tournaments.tables import Tournament
 from referee.workflows.search import search
 from tests.database.world import World
 
@@ -171,98 +167,3 @@ def test_a_search_takes_the_same_statements_whatever_it_finds(named: World, stat
         costs.append(len([one for one in statements if one.startswith("SELECT")]))
 
     assert max(costs) <= 4
-
-
-def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
-    database = Database(empty_url)
-    upgrade(database)
-    world = World(database)
-    world.bot(name="Alpha")
-    with database.write() as session:
-        owner = accounts.create_account(session, "Omega").id
-        for status, name in (("draft", "Alpha draft"), ("finished", "Alpha cup")):
-            made = tournaments.create_tournament(session, name, created_by=owner, **TERMS)
-            session.execute(update(Tournament).where(Tournament.id == made.id).values(status=status))
-    before = _schema_0011(database)
-
-    upgrade(before)
-
-    assert found(World(before), "alpha") == ["Alpha", "Alpha cup"]
-    assert found(World(before), "account") == ["Account 1 x"]
-    assert found(World(before), "omega") == []
-    world.bot(name="Alphabet")
-    assert found(World(before), "alpha") == ["Alpha", "Alpha cup", "Alphabet"]
-    database.dispose()
-
-
-FRIENDLY_TABLES = ("inbox_entries", "requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
-SERIES_TABLES = ("series_tournaments", "series_organisers", "series")
-NEW_TABLES = (
-    *SERIES_TABLES,
-    "tournament_guests",
-    "entry_requests",
-    "organiser_requests",
-    "tournament_organisers",
-    "acts",
-)
-NEW_COLUMNS = {
-    "tournaments": (
-        *("description", "link", "contact", "prizes", "listed", "approval", "max_entries", "min_entries"),
-        *("entries_close_at", "join_code", "round_minutes", "round_times"),
-    ),
-    "matches": ("listed",),
-    "accounts": ("suspended_at", "suspension_reason", "deleted_at"),
-    "bots": ("deleted_at", "erased_at"),
-    "tournament_rounds": ("starts_at",),
-    "tournament_entries": (*("disqualified_at", "disqualification_reason", "substituted_at", "substitution_code"),),
-}
-OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
-
-
-def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0035 changed to this database."""
-    with database.migration_connection() as connection:
-        drops = [
-            "DROP INDEX ix_bots_erasing",
-            "DROP TABLE former_names",
-            *(f"DROP TABLE {name}" for name in NEW_TABLES),
-            *([] if database.is_sqlite else ["DROP FUNCTION refuse_change_of_acts"]),
-            *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, names in NEW_COLUMNS.items() for name in names),
-            *(["DROP TABLE search_index"] if database.is_sqlite else []),
-            "DROP TABLE search_documents",
-            "ALTER TABLE webhooks DROP COLUMN kind",
-            *(f"DROP TABLE {name}" for name in FRIENDLY_TABLES),
-            *(f"ALTER TABLE tokens DROP COLUMN {name}" for name in ("scopes", "expires_at")),
-            "DROP TABLE reported_errors",
-            "DROP TABLE owner_exchanges",
-            "ALTER TABLE ladder_members DROP COLUMN owners_met",
-            "ALTER TABLE ladders DROP COLUMN exchanges_after",
-            "DROP TABLE signed_logs",
-            "DROP TABLE signing_keys",
-            "DROP TABLE retention_runs",
-            "DROP TABLE disk_uses",
-            "ALTER TABLE ladders DROP COLUMN results",
-            "DROP TABLE installation",
-            "ALTER TABLE log_rows DROP COLUMN delays_ms",
-            "DROP TABLE match_voids",
-            "ALTER TABLE tournaments DROP COLUMN min_seats",
-            "DROP TABLE audit_runs",
-            "DROP TABLE failed_nonces",
-            "DROP INDEX ix_deal_groups_superseded",
-            *(f"ALTER TABLE deal_groups DROP COLUMN {name}" for name in OPENING_COLUMNS),
-            "DROP TABLE pictures",
-            "DROP TABLE ladder_month_rows",
-            "DROP TABLE ladder_months",
-            *(f"ALTER TABLE bots DROP COLUMN {name}" for name in ("summary", "language", "link")),
-            "ALTER TABLE tournaments DROP COLUMN bots_per_owner",
-            "DROP INDEX ix_results_finished_at",
-            "DROP INDEX ix_match_seats_bot_id_match_id",
-            "CREATE INDEX ix_match_seats_bot_id ON match_seats (bot_id)",
-            "DROP INDEX ix_matches_kept_logs",
-            "ALTER TABLE matches DROP COLUMN log_deleted_at",
-            "ALTER TABLE matches DROP COLUMN log_deleted_rule",
-            "UPDATE alembic_version SET version_num = '0011'",
-        ]
-        for statement in drops:
-            connection.exec_driver_sql(statement)
-    return database

@@ -2,11 +2,10 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from importlib import import_module
 from threading import Barrier
 
 import pytest
-from sqlalchemy import delete, select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
@@ -333,19 +332,3 @@ def test_F13_two_decisions_at_the_same_moment_have_one_effect(world: World, acti
         states = sorted(listed(world, played.match_id))
         assert states in (["confirmed"], ["withdrawn"], ["proposed"], ["confirmed", "superseded"])
     assert_audit_holds(world)
-
-
-def test_voids_from_before_the_list_are_listed_by_the_migration(world: World) -> None:
-    operator = world.account("admin")
-    played = world.play(world.bots(2))
-    ask(world, operator, played.match_id)
-    migration = import_module("referee.db.migrations.versions.0021_voids_of_matches")
-
-    with world.database.write() as session:
-        session.execute(delete(MatchVoid))
-        session.execute(text(migration.EARLIER), {"no": False})
-
-    row = void_of(world, "vod_" + played.match_id[4:])
-    assert (row.state, row.match_id, row.reason) == ("confirmed", played.match_id, WHY)
-    assert row.proposed_by == row.decided_by == operator
-    assert row.created_at == row.decided_at

@@ -46,6 +46,42 @@ def test_positions_follow_the_turns_of_those_who_arrange(world: World) -> None:
     assert (asked(world, early).playing, reason(world, early)) == (2, None)
 
 
+def test_owners_are_told_when_no_runner_claims_although_matches_are_played(world: World) -> None:
+    early, *pair = world.bots(3)
+    arranged(world, plan([early, pair[0]]))
+    assert len(world.claim()) == 1
+    arranged(world, plan(pair), plan([pair[1], early]))
+
+    with world.database.read() as session:
+        told = [
+            waiting.explain_waiting(session, pair[1], runner_slots=100, are_matches_stalled=stalled)
+            for stalled in (False, True)
+        ]
+
+    assert told[0].matches[1].reason == Reason("behind", ahead=1)
+    assert [match.reason for match in told[1].matches] == [Reason("runner_needed")] * 2
+
+
+def test_a_match_itself_says_what_it_waits_for(world: World) -> None:
+    busy, other, third = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), world.bot(), world.bot()
+    (first,) = arranged(world, plan([other, third]))
+    (second,) = arranged(world, plan([other, busy]))
+
+    with world.database.read() as session:
+        told = [waiting.explain_match(session, id, runner_slots=100) for id in (first, second)]
+        stalled = waiting.explain_match(session, second, runner_slots=100, are_matches_stalled=True)
+    assert [(one.position, one.reason) for one in told if one] == [(1, Reason("next")), (2, Reason("behind", ahead=1))]
+    assert stalled
+    assert stalled.reason == Reason("runner_needed")
+
+    world.claim(5)
+    (blocked,) = arranged(world, plan([third, busy]))
+    with world.database.read() as session:
+        found = waiting.explain_match(session, blocked, runner_slots=100)
+    assert found
+    assert (found.match_id, found.reason) == (blocked, Reason("rival_full", seat=1))
+
+
 def test_every_match_says_what_keeps_it(world: World) -> None:
     busy, other = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), world.bot()
     first, second = arranged(world, plan([busy, other])) + arranged(world, plan([busy, other]))

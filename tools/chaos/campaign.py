@@ -23,6 +23,7 @@ from workers import queues
 WORKERS, SCHEDULERS, BOTS = 3, 2, 4
 OPEN_MATCHES = 12
 LEFTOVERS_S = 120.0
+NO_EXPIRY = -1  # as Redis says it
 PATIENCE_S = 240.0  # limit for all matches to end after the last injury
 TIME = {"budget_ms": 60_000, "bank_ms": 60_000}
 
@@ -81,17 +82,20 @@ class Campaign:
         return self._report(began, time.monotonic() - healed)
 
     def look_for_leftovers(self) -> InvariantReport:
-        """Wake runners and wait until Redis has no job, because one that is left would block its place forever."""
+        """Wake runners and wait until all jobs in Redis expire, because one that does not would be kept forever."""
         client = self.service.client()
         queues.wake(client)
 
+        def find_leftovers() -> list[Any]:
+            return [key for key in client.keys("rq:job:*") if client.ttl(key) == NO_EXPIRY]
+
         def is_clean() -> bool:
             self._restart_dead()
-            return not client.keys("rq:job:*")
+            return not find_leftovers()
 
         with suppress(AssertionError):
             self.service.until(is_clean, "a queue without leftovers", LEFTOVERS_S)
-        return InvariantReport(1, [f"{key!r}: {_describe_job(client, key)}" for key in client.keys("rq:job:*")])
+        return InvariantReport(1, [f"{key!r}: {_describe_job(client, key)}" for key in find_leftovers()])
 
     # -- between injuries --
 

@@ -37,7 +37,7 @@ class Invariant(StrEnum):
     AUDIT = "the audit finds no difference"
     RATINGS_SUM = "the ratings of a ladder add up"
     KEPT_RUNNER = "no match changes runners without a cause"
-    NO_LEFTOVERS = "no job is left in Redis"
+    NO_LEFTOVERS = "no unfinished job is left in Redis"
     NO_LOCK = "no lock is held while a bot thinks"
 
 

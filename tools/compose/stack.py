@@ -3,12 +3,13 @@
 import json
 import os
 import re
+import runpy
 import secrets
 import signal
 import ssl
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,17 +17,20 @@ from typing import Any, Final
 import httpx
 import yaml
 
+import referee
 from tests.deploy.certificates import make_certificate
 from tests.end_to_end.processes import until
-from tools.compose.engine import Engine, find_compose, run
+from tools.compose.engine import CommandFailed, Engine, find_compose, run
 
 ROOT = Path(__file__).parent.parent.parent
+MAKE_ENV: Final = runpy.run_path(str(ROOT / "deploy/make_env.py"))  # what `make env` does
 CLIENT: Final = Path(__file__).with_name("client.py")
 TLS_FOLDER: Final = "/etc/nginx/tls"  # in the container of the proxy
 PROJECT: Final = "referee-compose-test"
 HOST, TLS_PORT = "referee.test", 8443
 BOTS_NETWORK, BOTS_RANGE = "ref-bots", "11.77.3"  # addresses as they are on the internet, since workers refuse others
 LASTING: Final = ("proxy", "api", "worker", "scheduler", "redis", "postgres")
+VERSION: Final = referee.__version__.replace("+", "-")  # as in the name of the image
 APP: Final = ("api", "worker", "scheduler", "migrate")
 START_S = 180.0
 # Version 1 of compose refuses this option, but treats a missing path as an error without it.
@@ -45,7 +49,7 @@ class Stack:
         self._main = folder / "docker-compose.yml"
         text = (ROOT / "docker-compose.yml").read_text()
         self._main.write_text(text if self._compose[0] == "docker" else UNKNOWN_TO_1.sub("", text))
-        self._write_settings()
+        self.write_settings()
         self._write_certificate()
         self.checkout = ROOT  # whose commands owners and organisers use
         self.token = ""
@@ -53,8 +57,10 @@ class Stack:
 
     # -- settings --
 
-    def _write_settings(self) -> None:
+    def write_settings(self) -> None:
+        """Run the stack as a service for strangers, with new secrets."""
         values = {
+            "REFEREE_VERSION": VERSION,
             "REFEREE_MASTER_KEY": secrets.token_hex(32),
             "POSTGRES_PASSWORD": secrets.token_hex(16),
             "REDIS_PASSWORD": secrets.token_hex(16),
@@ -63,12 +69,12 @@ class Stack:
             "REFEREE_ALLOW_HTTP": "true",  # of the bots
             "REFEREE_RATE_LIMITS": "false",  # all owners have one address
         }
-        lines = []
-        for line in (ROOT / ".env.example").read_text().splitlines():
-            name, is_setting, _ = line.partition("=")
-            lines.append(f"{name}={values[name]}" if is_setting and name in values else line)
+        self.use_settings(values)
+
+    def use_settings(self, values: Mapping[str, str]) -> None:
+        """Run the stack with these values in place of those of .env.example."""
         path = self.folder / "settings"
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text(MAKE_ENV["fill_in"]((ROOT / ".env.example").read_text(), values))
         path.chmod(0o600)
 
     def _write_certificate(self) -> None:
@@ -96,7 +102,12 @@ class Stack:
         files = ["--project-directory", str(ROOT), "--file", str(self._main), "--file", str(self._extra)]
         general = ["--project-name", PROJECT, "--env-file", str(self.folder / "settings"), *files]
         command = [*self._compose, *general, *arguments]
-        return run(command, self.engine.environment, timeout_s=timeout_s, cwd=ROOT).stdout
+        try:
+            return run(command, self.engine.environment, timeout_s=timeout_s, cwd=ROOT).stdout
+        except CommandFailed as error:
+            if arguments[0] != "up":
+                raise
+            raise CommandFailed(f"{error}\n{self.tail('migrate')}{self.tail('worker')}") from error
 
     def docker(self, *arguments: str) -> str:
         ran = run(["docker", *arguments], self.engine.environment)

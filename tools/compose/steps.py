@@ -9,14 +9,33 @@ from typing import Final
 
 import httpx
 
+from referee.db.revisions import required_revision
 from tools.compose.engine import CommandFailed, run
 from tools.compose.images import find_python_image
-from tools.compose.stack import BOTS_NETWORK, BOTS_RANGE, LASTING, PROJECT, ROOT, Stack
+from tools.compose.stack import BOTS_NETWORK, BOTS_RANGE, LASTING, MAKE_ENV, PROJECT, ROOT, VERSION, Stack
 from tools.hosts.versions import NoOtherVersion, unpack_previous_schema
 
 BOTS, CYCLES, LATENCY_MS = 4, 5, 60
-PREVIOUS = "referee:previous"
-END_S = 240.0
+PREVIOUS, NEXT = "referee:previous", "referee:next"
+NEXT_IMAGE = f"""\
+FROM referee:{VERSION}
+USER 0
+COPY next.py /tmp/next.py
+RUN python -c "import shutil; from referee.db.revisions import MIGRATIONS as folder; \\
+    shutil.copy('/tmp/next.py', folder / 'versions/9999_next.py')"
+USER 10001:10001
+"""
+NEXT_MIGRATION = f"""\
+from alembic import op
+from sqlalchemy import Column, Integer
+
+revision, down_revision, branch_labels, depends_on = "9999", "{required_revision()}", None, None
+
+
+def upgrade():
+    op.add_column("installation", Column("next", Integer))
+"""
+END_S = RATED_S = 240.0
 PROBES_S = 15.0
 IN_TOURNAMENT = "tournament_id IS NOT NULL"
 UNFINISHED = "status NOT IN ('finished', 'cancelled')"
@@ -30,7 +49,23 @@ class StepNotTested(Exception):
 
 def build_image(stack: Stack) -> str:
     stack.compose("build", "api", timeout_s=1800)
-    return stack.docker("run", "--rm", "--entrypoint", "referee", "referee:0.1.0", "--version").strip()
+    said = stack.docker("run", "--rm", "--entrypoint", "referee", f"referee:{VERSION}", "--version").strip()
+    assert said.replace("+", "-").endswith(f" {VERSION}"), said
+    return said
+
+
+def play_sample_bot(stack: Stack) -> str:
+    """Use what `make env` writes, and wait until the sample bot has a rated match. Take everything down again."""
+    stack.use_settings(MAKE_ENV["choose_values"](VERSION))
+    stack.compose("up", "-d", timeout_s=600)
+    stack.wait_until_up()
+    rated_s = stack.until(lambda: stack.count("rating_changes") > 0, "a rated match of the sample bot", RATED_S)
+    with stack.engine.enter_network():
+        status = httpx.get("http://127.0.0.1:8080/ladders", timeout=15, trust_env=False).status_code
+    assert status == 200, f"the page of the ladders was answered with {status}"
+    take_down(stack)
+    stack.write_settings()
+    return f"the first rated match had ended {rated_s:.0f} s after the services were up"
 
 
 def bring_up(stack: Stack) -> str:
@@ -95,7 +130,13 @@ def _serve_bot(stack: Stack, number: int) -> None:
     command = ["referee", "house", "serve", "house:2", "--host", "0.0.0.0", "--secret-file", f"/secrets/{number}"]
     stack.docker(
         *("run", "--detach", "--name", f"{PROJECT}-bot{number}", "--user", "0", "--network", BOTS_NETWORK),
-        *("--ip", f"{BOTS_RANGE}.{10 + number}", "--volume", f"{stack.folder}/secrets:/secrets", "referee:0.1.0"),
+        *(
+            "--ip",
+            f"{BOTS_RANGE}.{10 + number}",
+            "--volume",
+            f"{stack.folder}/secrets:/secrets",
+            f"referee:{VERSION}",
+        ),
         *(*command, "--latency-ms", str(LATENCY_MS), "--game", "pool-nap"),
     )
 
@@ -238,6 +279,26 @@ def show_memory(stack: Stack) -> str:
     return ", ".join(seen)
 
 
+def upgrade_to_next(stack: Stack) -> str:
+    """Upgrade to an image with one more migration as operators do, with `up` alone, in the middle of a tournament."""
+    folder = stack.folder / "next"
+    folder.mkdir()
+    (folder / "next.py").write_text(NEXT_MIGRATION)
+    (folder / "Dockerfile").write_text(NEXT_IMAGE)
+    stack.docker("build", "--quiet", "--tag", NEXT, str(folder))
+    start_tournament(stack, "Across an upgrade", cycles=20 * CYCLES)
+    stack.until(lambda: stack.count("matches", "status = 'running'") > 0, "matches in progress")
+    stack.use_image(NEXT)
+    stack.compose("up", "-d")
+    stack.wait_until_up()
+    unfinished = stack.count("matches", f"{IN_TOURNAMENT} AND {UNFINISHED}")
+    assert unfinished, "the tournament was over before the upgrade"
+    matches = finish_tournaments(stack)
+    audited = audit(stack)
+    stack.use_image(None)
+    return f"{unfinished} unfinished matches went on, {matches} have results; {audited}"
+
+
 def upgrade_from_previous(stack: Stack) -> str:
     """Start the newest version with an older schema, upgrade in the middle of a tournament, and finish it.
 
@@ -291,6 +352,7 @@ def take_down(stack: Stack) -> str:
 
 STEPS: Final[Mapping[str, Callable[[Stack], str]]] = {
     "build the image": build_image,
+    "play with a sample bot": play_sample_bot,
     "bring the stack up": bring_up,
     "load the firewall": load_firewall,
     "create an organiser": create_organiser,
@@ -302,6 +364,7 @@ STEPS: Final[Mapping[str, Callable[[Stack], str]]] = {
     "kill one of two APIs": kill_one_api,
     "limit the memory": show_memory,
     "back up and restore": back_up_and_restore,
+    "upgrade to the image after": upgrade_to_next,
     "upgrade from the image before": upgrade_from_previous,
     "take everything down": take_down,
 }

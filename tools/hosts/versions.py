@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent.parent
 MIGRATIONS = "referee/db/migrations/versions"
+SCHEMA = (MIGRATIONS, ":(glob)referee/**/tables.py")  # the first migration creates what the models declare
 
 
 class NoOtherVersion(Exception):
@@ -47,7 +48,7 @@ def _list_schema_changes() -> list[str]:
     """Return the commits of the main line that changed the schema, newest first."""
     if not (ROOT / ".git").exists():
         raise NoOtherVersion("this is not a checkout of git")
-    found = _git("log", "--first-parent", "--format=%H", "--", MIGRATIONS).decode().split()
+    found = _git("log", "--first-parent", "--format=%H", "--", *SCHEMA).decode().split()
     if not found:
         raise NoOtherVersion("the checkout has no history")
     return found
@@ -67,7 +68,10 @@ def _unpack(commit: str, folder: Path) -> OtherVersion:
 
 
 def _git(*arguments: str) -> bytes:
-    ran = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, check=False)
+    try:
+        ran = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise NoOtherVersion("git is not installed") from None
     if ran.returncode:
         raise NoOtherVersion(ran.stderr.decode(errors="replace").strip())
     return ran.stdout

@@ -9,7 +9,7 @@ from api.pages.charts.axes import Scale, ticks
 from api.pages.charts.svg import drawing, tag
 from referee.figures import count, decimal
 
-BAR_WIDTH, BAR_HEIGHT, BAR_EDGE = 112, 18, 4
+BAR_WIDTH, BAR_HEIGHT, BAR_EDGE = 72, 18, 4
 WIDTH, HEIGHT = 640, 230
 LEFT, RIGHT, TOP, BOTTOM = 66, 34, 14, 46
 GAP = 2

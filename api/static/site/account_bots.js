@@ -5,6 +5,7 @@ import { gameName } from "./figures.js";
 import { attempts } from "./forms.js";
 import { botPill, ratedLabel, statePill } from "./labels.js";
 import { moment } from "./local_time.js";
+import { ask } from "./organise-shared.js";
 import { api } from "./session.js";
 import { table } from "./tables.js";
 
@@ -20,7 +21,7 @@ export async function showBots(me, most) {
   byId("no-bots").hidden = bots.length > 0;
   byId("public-page").hidden = found.length === 0;
   byId("public-page").href = `/owners/${encodeURIComponent(me.id)}`;
-  await showTournaments(detailed);
+  await showTournaments(detailed, () => showBots(me, most));
   showWaiting(detailed);
 }
 
@@ -69,12 +70,27 @@ function now({ playing, open, reason }) {
   return reason ? reason.text : open ? `${open} open` : "no open matches";
 }
 
-async function showTournaments(detailed) {
-  const ids = new Set(detailed.flatMap(({ waiting }) => [...waiting.matches, ...waiting.tournaments].map((entry) => entry.tournament)));
-  ids.delete(null);
-  const found = await Promise.all([...ids].slice(0, 20).map((id) => api("GET", `/tournaments/${encodeURIComponent(id)}`)));
-  byId("tournament-list").replaceChildren(...found.map(({ id, name, status }) => element("li", {}, link("tournaments", id, name), " ", statePill(status))));
+async function showTournaments(detailed, again) {
+  const entered = new Map(); // the bots of each tournament
+  for (const { bot, waiting } of detailed) {
+    for (const { tournament } of [...waiting.matches, ...waiting.tournaments]) {
+      if (tournament !== null) entered.set(tournament, (entered.get(tournament) ?? new Set()).add(bot));
+    }
+  }
+  const found = await Promise.all([...entered.keys()].slice(0, 20).map((id) => api("GET", `/tournaments/${encodeURIComponent(id)}`)));
+  byId("tournament-list").replaceChildren(...found.map(({ id, name, status }) => element("li", { class: "row" },
+    link("tournaments", id, name), statePill(status), ...[...entered.get(id)].map((bot) => createWithdrawButton(id, name, bot, again)))));
   byId("no-tournaments").hidden = found.length > 0;
+}
+
+function createWithdrawButton(id, tournament, bot, again) {
+  const button = element("button", { type: "button", "aria-label": `Withdraw ${bot.name} from ${tournament}…` }, "Withdraw ", element("bdi", {}, bot.name), "…");
+  button.addEventListener("click", async () => {
+    const text = "Matches in progress are played to the end. Other open matches are cancelled and count for nobody.";
+    const done = await ask({ title: `Withdraw ${bot.name} from ${tournament}?`, text }, ({ key }) => api("POST", `/tournaments/${encodeURIComponent(id)}/withdraw`, { bot: bot.id }, { key }));
+    if (done) await again();
+  });
+  return button;
 }
 
 function showWaiting(detailed) {

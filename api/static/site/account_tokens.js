@@ -1,4 +1,5 @@
 // List, create and revoke the tokens of the account.
+import { showRecoveryCode } from "./account_recovery.js";
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";
 import { newKey, onSubmit, sureButton } from "./forms.js";
@@ -40,6 +41,7 @@ function revoker(token, working) {
       await api("DELETE", `/accounts/me/tokens/${encodeURIComponent(token.id)}`);
       revoked = true;
       await showTokens();
+      showRecoveryCode(await api("GET", "/accounts/me")); // the token may have made the code, which ended with it
       byId("token-list").firstElementChild.focus();
     } catch (error) {
       if (revoked && error.status === 401) leave(); // the token of this tab was revoked

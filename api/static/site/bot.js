@@ -30,7 +30,7 @@ async function load() {
 }
 
 function show() {
-  own.hidden = false;
+  own.hidden = byId("manage").hidden = false;
   document.querySelector("[data-name]").textContent = bot.name;
   const summary = document.querySelector("[data-summary]");
   summary.firstElementChild.textContent = bot.summary ?? "";

@@ -5,4 +5,7 @@ const follow = () => document.documentElement.classList.toggle("dark-mode", dark
 dark.addEventListener("change", follow);
 follow();
 
-SwaggerUIBundle({ url: "/api/v1/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null });
+/** The page has its own main part, in which that of Swagger UI is a group. */
+const onComplete = () => document.querySelector("#docs main")?.setAttribute("role", "group");
+
+SwaggerUIBundle({ url: "/api/v1/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null, onComplete });

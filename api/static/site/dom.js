@@ -36,3 +36,13 @@ export function highlight(shown) {
   shown.classList.add("changed");
   setTimeout(() => shown.classList.remove("changed"), HIGHLIGHT_MS);
 }
+
+/** Remember the focused element. Return a function that focuses it again unless something visible has the focus. */
+export function focusHeld() {
+  const before = document.activeElement;
+  return () => {
+    const now = document.activeElement;
+    const lost = [document.body, document.getElementById("main"), before, null].includes(now) || !now.checkVisibility();
+    if (lost && before?.isConnected) before.focus({ preventScroll: true });
+  };
+}

@@ -101,7 +101,7 @@ export class Featured {
     const fresh = (await rendered())?.getElementById("featured");
     const data = fresh?.querySelector("script");
     if (!data || JSON.parse(data.textContent).id === this.known.id) return;
-    this.show.dispose();
+    this.show.pause();
     this.show = null;
     this.place.replaceChildren(...fresh.childNodes);
     await this.begin();

@@ -1,10 +1,10 @@
 // Make forms call the API. Its errors appear beside their fields, and typed values are kept.
-import { element } from "./dom.js";
-import { Refused } from "./session.js";
+import { byId, element, focusHeld } from "./dom.js";
+import { Refused, leave } from "./session.js";
 
 /**
- * Call `send(values)` when the form is submitted, and disable its buttons meanwhile. If `send` throws, show errors of
- * fields beside the fields (`names` maps fields of the API to those of the form), and others above the form's buttons.
+ * Call `send(values)` when the form is submitted with all required fields that are visible, and disable its buttons
+ * meanwhile. If `send` throws, show errors of fields beside the fields (`names` maps fields of the API to those of the form), and others above the form's buttons.
  */
 export function onSubmit(form, send, names = {}) {
   form.noValidate = true; // the API validates
@@ -12,6 +12,12 @@ export function onSubmit(form, send, names = {}) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     clearErrors(form);
+    const empty = [...form.elements].filter((field) => field.required && field.checkVisibility() && !field.value.trim());
+    if (empty.length) {
+      const errors = empty.map(({ name }) => ({ field: name, message: "This field is required." }));
+      showErrors(form, new Refused(422, { errors }));
+      return;
+    }
     const buttons = form.querySelectorAll("button");
     const held = focusHeld();
     for (const button of buttons) button.disabled = true;
@@ -26,14 +32,14 @@ export function onSubmit(form, send, names = {}) {
   });
 }
 
-/** Remember the focused element. Return a function that focuses it again unless something visible has the focus. */
-export function focusHeld() {
-  const before = document.activeElement;
-  return () => {
-    const now = document.activeElement;
-    const lost = [document.body, document.getElementById("main"), before, null].includes(now) || !now.checkVisibility();
-    if (lost && before?.isConnected) before.focus({ preventScroll: true });
-  };
+/** Let the button sign out and remove all data of the account from the page. */
+export function wireSignOut(button) {
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const problem = await leave();
+    if (problem === null) location.reload();
+    else byId("main").replaceChildren(element("p", { class: "notice warn", role: "alert" }, problem));
+  });
 }
 
 /** Return an error of a field, for values that the page itself refuses. */
@@ -68,11 +74,11 @@ export function showErrors(form, error, names = {}) {
     if (field instanceof HTMLElement) {
       beside(field, message);
       first ??= field;
-    } else rest.push(`${name}: ${message}`);
+    } else rest.push(`${name}: ${asSentence(message)}`);
   }
   if (!first && !rest.length) rest.push(error.message);
   if (rest.length) {
-    const note = element("p", { class: "error", role: "alert", tabindex: -1 }, rest.join("; "));
+    const note = element("p", { class: "error", role: "alert", tabindex: -1 }, rest.join(" "));
     form.querySelector("button:not([type=button])").before(note);
     first ??= note;
   }
@@ -82,9 +88,16 @@ export function showErrors(form, error, names = {}) {
 
 function beside(field, message) {
   const id = `${field.id}-error`;
+  field.closest("details")?.setAttribute("open", ""); // otherwise neither the error nor the focus is visible
   field.setAttribute("aria-invalid", "true");
-  field.after(element("p", { class: "error", id }, message));
+  field.after(element("p", { class: "error", id }, asSentence(message)));
   describe(field, id);
+}
+
+/** Return a message of the API as a sentence, without the code before it, such as `port_denied:`. */
+function asSentence(message) {
+  const text = message.replace(/^[a-z]+_[a-z]+: /, "");
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }
 
 /** Point the field at its error and its hint. */

@@ -23,10 +23,12 @@ function renewed() {
   play();
 }
 
-/** Show these matches in order. Leave existing cards in place, so that nothing moves under the pointer. */
+/** Show these matches in order. Leave the cards of games in place, so that nothing moves under the pointer. */
 function showMatches(found) {
   const old = new Map([...matches.children].map((card) => [card.dataset.match, card]));
-  const cards = found.map((match) => showScores(old.get(match.id) ?? cardOf(match), match));
+  const games = [...matches.children].map((card) => card.dataset.game);
+  const place = ({ game }) => (games.includes(game) ? games.indexOf(game) : games.length);
+  const cards = found.toSorted((one, other) => place(one) - place(other)).map((match) => showScores(old.get(match.id) ?? cardOf(match), match));
   const same = cards.length === matches.children.length && cards.every((card, at) => card === matches.children[at]);
   if (!same) matches.replaceChildren(...cards);
   document.getElementById("no-match").hidden = found.length > 0;
@@ -36,7 +38,7 @@ function showMatches(found) {
 function cardOf(match) {
   const card = copyOf("match-card");
   const field = (name) => card.querySelector(`[data-field="${name}"]`);
-  card.dataset.match = match.id;
+  Object.assign(card.dataset, { match: match.id, game: match.game });
   field("link").href = `/matches/${encodeURIComponent(match.id)}`;
   fill(card, { game: gameName(match.game), kind: ratedLabel(match) });
   const names = match.seats.map(({ bot, name, seat }) => element("li", {}, name ? emblem(bot) : null, element("bdi", {}, name ?? `Seat ${seat + 1}`)));

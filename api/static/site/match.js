@@ -27,10 +27,10 @@ async function offer() {
 
 if (known.owners.length && storesAnything()) offer();
 
-/** Return whether this tab may have a token; most tabs store nothing. */
+/** Return whether there may be a token; most visitors store nothing. */
 function storesAnything() {
   try {
-    return sessionStorage.length > 0;
+    return sessionStorage.length + localStorage.length > 0;
   } catch {
     return false; // the browser refuses storage
   }
@@ -47,6 +47,7 @@ await showMatch(document.getElementById("viewer"), known, {
   source: {
     link: location.href.split("#")[0],
     embed: `${location.origin}/embed${location.pathname}`,
+    showsResult: false, // the page has a table of its seats
     next: async () => (await import("./next-match.js")).nextMatch(known),
     botAddress: (player) => (/^bot_[0-9a-z]{26}$/.test(player.bot) ? `/bots/${player.bot}` : null),
   },

@@ -14,8 +14,11 @@ let accountsQuery = "";
 signedIn(async (account) => {
   const isOperator = account.role === "admin";
   part("[data-no-operator]").hidden = isOperator;
-  part("[data-operator]").hidden = !isOperator;
-  if (isOperator) await lookAtAll();
+  try {
+    if (isOperator) await lookAtAll();
+  } finally {
+    part("[data-operator]").hidden = !isOperator; // once it is filled, so that nothing moves
+  }
 });
 part("[data-find]").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -34,7 +34,7 @@ const STATES = {
 const NAMES = {
   database: "Database",
   redis: "Redis",
-  queue: "Queue of matches",
+  queue: "Queue",
   runners: "Workers",
   files: "This API process",
   egress: "Bots",

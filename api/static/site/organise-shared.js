@@ -1,5 +1,6 @@
 // Help the pages of organisers: find the signed-in account, ask for confirmation, send each request once.
-import { focusHeld, newKey } from "./forms.js";
+import { focusHeld } from "./dom.js";
+import { newKey, wireSignOut } from "./forms.js";
 import { api, Refused, signIn, signOut, token } from "./session.js";
 
 /** Return the signed-in account, or null without one. */
@@ -117,7 +118,7 @@ export function onSend(form, act) {
   });
 }
 
-/** Show who is signed in, or how to become an organiser; call `found(account)` with an organiser's account. */
+/** Show who is signed in or, once nobody is, how to become an organiser; call `found(account)` with the account. */
 export async function signedIn(found) {
   const rights = document.querySelector("[data-rights]");
   const bar = document.querySelector("[data-signed-in]");
@@ -130,7 +131,7 @@ export async function signedIn(found) {
       signOut();
       return;
     }
-    rights.hidden = true;
+    rights.hidden = document.querySelector("[data-signing-in]").hidden = true;
     bar.hidden = false;
     bar.querySelector('[data-field="account"]').textContent = account.name;
     await found(account);
@@ -141,9 +142,10 @@ export async function signedIn(found) {
     signIn(document.getElementById("token").value.trim());
     look().catch((refused) => (error.textContent = inWords(refused)));
   });
-  bar.querySelector("[data-sign-out]").addEventListener("click", () => {
-    signOut();
-    location.reload();
-  });
+  wireSignOut(bar.querySelector("[data-sign-out]"));
+  const signingIn = document.querySelector("[data-signing-in]");
+  signingIn.hidden = !token();
   await look().catch((refused) => (error.textContent = inWords(refused)));
+  signingIn.hidden = true;
+  rights.removeAttribute("data-undecided");
 }

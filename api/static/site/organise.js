@@ -17,9 +17,11 @@ signedIn(async (account) => {
     const { begin } = await import("./tournament-organise.js");
     await begin(head);
   }
-  if (form && may) form.hidden = false;
-  if (!head) await listOwn(account);
-  if (!head && account.role === "owner") await asOwner();
+  try {
+    if (!head) await Promise.all([listOwn(account), account.role === "owner" && asOwner()]);
+  } finally {
+    if (form && may) form.hidden = false; // after what is above it, so that it does not move
+  }
 });
 if (form) prepare();
 
@@ -87,7 +89,7 @@ function usePreset(button) {
   fit();
   form.dispatchEvent(new Event("input"));
   const title = button.closest("li").querySelector("strong").textContent;
-  form.querySelector("[data-preset-done]").textContent = `${title}: the form below is filled in. Choose a name, a game and the seats; you can change everything.`;
+  form.querySelector("[data-preset-done]").textContent = `${title}: the form below is filled in. Choose a name and a game; you can change everything else under “More terms”.`;
 }
 
 /** Show the fields of the chosen game, format and deal sharing. Hidden fields are not sent. */
@@ -162,6 +164,7 @@ function refuse(refused) {
     const place = [...form.querySelectorAll(`[data-error-for="${CSS.escape(field)}"]`)].find((error) => !error.closest("[disabled]"));
     if (place) place.textContent = message;
     for (const input of inputs) input.setAttribute("aria-invalid", "true");
+    (place ?? inputs[0])?.closest("details")?.setAttribute("open", "");
     const name = inputs[0]?.labels?.[0]?.textContent.trim() ?? field;
     list.append(element("li", {}, inputs[0] ? element("a", { href: `#${inputs[0].id}` }, name) : name, `: ${message}`));
   }
@@ -196,9 +199,9 @@ async function asOwner() {
 async function listOwn(account) {
   const section = document.querySelector("[data-own-tournaments]");
   const list = section.querySelector("[data-list]");
-  const found = [];
   const own = account.role === "admin" ? "" : `&organiser=${account.id}`;
-  for (const status of ["draft", "open", "running", "paused"]) found.push(...(await api("GET", `/tournaments?status=${status}&limit=100${own}`)).items);
+  const lists = await Promise.all(["draft", "open", "running", "paused"].map((status) => api("GET", `/tournaments?status=${status}&limit=100${own}`)));
+  const found = lists.flatMap(({ items }) => items);
   section.hidden = !found.length;
   list.replaceChildren(
     ...found.map(({ id, name, status }) =>

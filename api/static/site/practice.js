@@ -2,6 +2,7 @@
 import { element } from "./dom.js";
 import { gameName } from "./figures.js";
 import { newKey, onSubmit } from "./forms.js";
+import { gameOptions } from "./game_options.js";
 import { stateLabel } from "./labels.js";
 import { Refused, api } from "./session.js";
 
@@ -12,22 +13,23 @@ const OVER = ["finished", "cancelled", "void", "stuck"];
 /** Fill the form with the games of the bot. Add an item to `list` for each match that is created. */
 export function practise(form, list, bot) {
   form.elements.game.replaceChildren(...bot.games.map((game) => element("option", { value: game }, gameName(game))));
-  onSubmit(form, async ({ game }) => {
-    const match = await createMatch(bot, game);
-    const line = element("li", {}, element("a", { href: `/matches/${encodeURIComponent(match.id)}` }, `Watch ${gameName(game)}`), " ", element("span", { "data-state": "" }, "is about to start"));
+  const chosen = gameOptions(form);
+  onSubmit(form, async () => {
+    const match = await createMatch(bot, await chosen());
+    const line = element("li", {}, element("a", { href: `/matches/${encodeURIComponent(match.id)}` }, `Watch ${gameName(match.game)}`), " ", element("span", { "data-state": "" }, "is about to start"));
     list.prepend(line);
     line.querySelector("a").focus();
     follow(match.id, bot.id, line.querySelector("[data-state]"));
   });
 }
 
-async function createMatch(bot, name) {
-  const [game, house] = await Promise.all([api("GET", `/games/${encodeURIComponent(name)}`), api("GET", "/bots?status=house&limit=100")]);
+async function createMatch(bot, { game, options }) {
+  const house = await api("GET", "/bots?status=house&limit=100");
   const rivals = house.items.sort((a, b) => b.name.includes("Sound") - a.name.includes("Sound")); // the usual opponent first
   const needed = game.seats.minimum - 1;
   if (rivals.length < needed) throw new Refused(503, { detail: "The service has no house players yet. Try again in a moment." });
   const seated = [bot.id, ...rivals.slice(0, needed).map((rival) => rival.id)];
-  return api("POST", "/matches", { game: name, bots: seated, rated: false }, { key: newKey() });
+  return api("POST", "/matches", { game: game.name, bots: seated, options, rated: false }, { key: newKey() });
 }
 
 /** Show the state of the match until it is over. */

@@ -1,11 +1,12 @@
 // Run the page that registers a bot: account, registration, secret, progress of the check, practice.
+import { renderRecoveryCode } from "./account_recovery.js";
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";
-import { newKey, onSubmit, wrong } from "./forms.js";
+import { newKey, onSubmit, showErrors, wrong } from "./forms.js";
 import { stateLabel } from "./labels.js";
 import { practise } from "./practice.js";
 import { isCalled, showReport } from "./report.js";
-import { Refused, api, isPassing, signIn, signOut, token } from "./session.js";
+import { Refused, api, isPassing, leave, signIn, signOut, token } from "./session.js";
 
 const POLLED_MS = 1_000;
 const RARELY_MS = 10_000;
@@ -33,10 +34,11 @@ async function showWho() {
   }
 }
 
-byId("other").addEventListener("click", () => {
-  signOut();
+byId("other").addEventListener("click", async () => {
+  const problem = await leave();
   showWho();
   byId("account").focus();
+  if (problem) showErrors(form, new Refused(0, { detail: problem }));
 });
 
 for (const choice of form.querySelectorAll("[name=has]")) choice.addEventListener("change", showChoice);
@@ -51,16 +53,13 @@ function showChoice() {
 async function arrive(values) {
   if (token()) return;
   if (selfService && values.has === "none") {
-    if (!values.account) throw wrong("account", "Enter a name for the account.");
     const made = await api("POST", "/accounts", { name: values.account }).catch((error) => {
       throw error.code === "name_taken" ? wrong("account", error.message) : onField(error, "name", "account");
     });
     signIn(made.token.token);
-    showKey(made.token.token);
+    showKey(made.token.token, made.recovery_code);
   } else {
-    const given = values.token?.trim();
-    if (!given) throw wrong("token", "Paste the token of your account.");
-    signIn(given);
+    signIn(values.token.trim());
     try {
       await api("GET", "/accounts/me");
     } catch (error) {
@@ -71,12 +70,13 @@ async function arrive(values) {
   await showWho();
 }
 
-function showKey(text) {
+function showKey(text, code) {
   byId("your-token").replaceChildren(
     element("h3", {}, "Your token"),
     element("p", {}, "It gives access to your account and is shown only once. Keep it like a password. This tab remembers it until you close it."),
     copied(text, "the token"),
   );
+  byId("your-code").replaceChildren(...renderRecoveryCode(code));
   byId("kept").hidden = false;
 }
 
@@ -91,6 +91,7 @@ onSubmit(form, async (values) => {
     bot = await api("POST", "/bots", wanted, { key: wish.key });
   } catch (error) {
     if (error.fields?.url) byId("no-address").open = true;
+    byId("only-account").hidden = byId("your-token").childElementCount === 0;
     throw error.code === "name_taken" ? wrong("name", error.message) : error;
   }
   history.replaceState(null, "", `?bot=${encodeURIComponent(bot.id)}`); // after a reload, the page continues with this bot

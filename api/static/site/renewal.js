@@ -1,5 +1,5 @@
 // Update a page in place with a new rendering from the server. Callers decide when.
-import { focusHeld } from "./forms.js";
+import { focusHeld } from "./dom.js";
 import { localMoments } from "./local_time.js";
 
 const EVERY_MS = 5_000; // least interval between renderings

@@ -70,11 +70,13 @@ function checkDetails(report) {
   ];
 }
 
-function finding({ id, severity, expected, where, fault, times, came, advice, curl }) {
+function finding({ id, severity, expected, where, fault, times, came, advice, curl, cause, same_cause: others = [] }) {
   const repeated = times > 1 ? `, ${times} times` : "";
-  return step(severity, expected, `${id}${where ? `, ${where}` : ""}${fault ? `, ${fault}` : ""}${repeated}`,
+  const rules = `Expected: ${expected}.${others.length ? ` Also breaks ${others.join(", ")}.` : ""}`;
+  return step(severity, cause || expected, `${id}${where ? `, ${where}` : ""}${fault ? `, ${fault}` : ""}${repeated}`,
     came ? element("p", {}, element("strong", {}, "Received: "), came) : null,
     advice ? element("p", {}, element("strong", {}, "What to do: "), plain(advice)) : null,
+    cause ? element("p", { class: "quiet" }, rules) : null,
     curl ? copied(curl, "the request") : null,
   );
 }

@@ -1,5 +1,6 @@
 // Let organisers create a series on the list of series, and run one on its page.
 import { element } from "./dom.js";
+import { wireInvitationForm, wireRemoveButton, showSentInvitations } from "./invitations.js";
 import { ask, mayRun, onSend, whoami } from "./organise-shared.js";
 import { answered, api, token } from "./session.js";
 
@@ -31,13 +32,17 @@ async function run(account) {
   section.hidden = false;
   edit(section.querySelector("[data-edit]"), path);
   for (const button of section.querySelectorAll("[data-remove]")) removes(button, "Its points no longer count.", `${path}/tournaments/${button.dataset.remove}`);
-  for (const button of section.querySelectorAll("[data-remove-organiser]")) removes(button, "The account can no longer run this series.", `${path}/organisers/${button.dataset.removeOrganiser}`);
-  adds(section.querySelector("[data-add-organiser]"), `${path}/organisers`, "account");
+  for (const button of section.querySelectorAll("[data-remove-organiser]")) wireRemoveButton(button, path, account);
+  wireInvitationForm(section.querySelector("[data-add-organiser]"), path);
   section.querySelector("[data-delete]")?.addEventListener("click", async () => {
     if (await ask({ title: "Delete this series?", text: "Its tournaments stay." }, () => api("DELETE", path))) location.assign("/series");
   });
   const form = section.querySelector("[data-add]");
-  adds(form, `${path}/tournaments`, "tournament");
+  onSend(form, async (key) => {
+    await api("POST", `${path}/tournaments`, { tournaments: [form.elements.tournaments.value.trim()] }, { key });
+    location.reload();
+  });
+  await showSentInvitations(section.querySelector("[data-invitations]"));
   await choices(form, account, new Set(section.dataset.members.split(" ")));
 }
 
@@ -45,14 +50,6 @@ function edit(form, path) {
   onSend(form, async (key) => {
     const { etag } = await answered("GET", path);
     await answered("PATCH", path, terms(form), { key, ifMatch: etag });
-    location.reload();
-  });
-}
-
-/** Let the form add its field `name` to the list at `path`. */
-function adds(form, path, name) {
-  onSend(form, async (key) => {
-    await api("POST", path, { [name]: form.elements[name].value.trim() }, { key });
     location.reload();
   });
 }
@@ -68,7 +65,7 @@ async function choices(form, account, members) {
   const found = [];
   for (const status of ["open", "running", "paused", "finished"]) found.push(...(await api("GET", `/tournaments?organiser=${account.id}&status=${status}&limit=100`)).items);
   const offered = found.filter(({ id }) => !members.has(id));
-  form.elements.tournament.replaceChildren(...offered.map(({ id, name }) => element("option", { value: id }, name)));
+  form.elements.tournaments.replaceChildren(...offered.map(({ id, name }) => element("option", { value: id }, name)));
   form.hidden = offered.length === 0;
   section.querySelector("[data-none]").hidden = offered.length > 0;
 }

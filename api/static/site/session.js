@@ -1,32 +1,47 @@
-// Call the API as the signed-in account. Its token is stored only in this tab and sent only to this service.
+// Call the API as the signed-in account. Its token is stored in this tab or, if the user wishes, a lesser one in this
+// browser for all tabs, and sent only to this service.
 
 const KEY = "referee.token";
 const SENDABLE = /^[\x21-\x7e]+$/; // characters allowed in a header
+const tab = () => sessionStorage; // functions, since the browser may refuse already the property
+const browser = () => localStorage;
 
 /** Return the text stored in this tab under `name`, or null if there is none or the browser refuses storage. */
-export function kept(name) {
+export function kept(name, storage = tab) {
   try {
-    return sessionStorage.getItem(name);
+    return storage().getItem(name);
   } catch {
     return null;
   }
 }
 
 /** Store the text in this tab; null removes it. */
-export function keep(name, text) {
+export function keep(name, text, storage = tab) {
   try {
-    if (text === null) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, text);
+    if (text === null) storage().removeItem(name);
+    else storage().setItem(name, text);
   } catch {
     // the browser refuses storage; the page works without it
   }
 }
 
-let current = kept(KEY);
+let current = kept(KEY) ?? kept(KEY, browser);
+
+addEventListener("storage", ({ key, oldValue, newValue }) => {
+  const isReplaced = current !== null && current === oldValue;
+  if (key !== KEY || (newValue !== null && !isReplaced)) return;
+  if (newValue === null) keep(KEY, null);
+  location.reload(); // another tab signed out, or in again: remove all data of the account from this page, too
+});
 
 /** Return the token, or null. */
 export function token() {
   return current;
+}
+
+/** Return whether the token is the one that keeps this browser signed in, which may do less. */
+export function isDeviceToken() {
+  return current !== null && current === kept(KEY, browser);
 }
 
 export function signIn(text) {
@@ -34,9 +49,45 @@ export function signIn(text) {
   keep(KEY, text);
 }
 
-export function signOut() {
-  current = null;
+/**
+ * Keep this browser signed in, in all tabs, with a device token of this name that the token in use makes. This tab uses it,
+ * too, and forgets the token in use. The device token that the browser had before is revoked, if the service can be reached.
+ */
+export async function staySignedIn(name) {
+  const made = await api("POST", "/accounts/me/device-tokens", { name });
+  const before = kept(KEY, browser);
+  keep(KEY, made.token, browser);
   keep(KEY, null);
+  if (before !== null) {
+    current = before;
+    await api("DELETE", "/accounts/me/tokens/current").catch(() => null);
+  }
+  current = made.token;
+}
+
+/** Forget the token in use. If it was of this tab alone, use the one that keeps the browser signed in, if any. */
+export function signOut() {
+  if (isDeviceToken()) keep(KEY, null, browser);
+  keep(KEY, null);
+  current = kept(KEY, browser);
+}
+
+/** Sign out in all tabs, and revoke the device token. Return null, or a sentence if it could not be revoked. */
+export async function leave() {
+  const device = kept(KEY, browser);
+  keep(KEY, null);
+  keep(KEY, null, browser); // first, so that no tab uses a revoked token
+  current = device;
+  if (device === null) return null;
+  try {
+    await api("DELETE", "/accounts/me/tokens/current");
+    return null;
+  } catch (error) {
+    if (error.status === 401) return null; // it has ended already
+    return `You are signed out, but the token of this browser still works: ${error.message} Sign in and revoke it.`;
+  } finally {
+    current = null;
+  }
 }
 
 /** Represent an error of the API: `status`, `code`, `message` for people, `fields` {name: message}. */

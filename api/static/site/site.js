@@ -3,10 +3,10 @@ import { localMoments } from "./local_time.js";
 
 localMoments(document);
 
-/** Return whether somebody is signed in in this tab. The module that knows is fetched only for them. */
+/** Return whether somebody is signed in. The module that knows is fetched only for them. */
 function isSignedIn() {
   try {
-    return sessionStorage.getItem("referee.token") !== null;
+    return (sessionStorage.getItem("referee.token") ?? localStorage.getItem("referee.token")) !== null;
   } catch {
     return false; // the browser refuses storage
   }

@@ -20,25 +20,6 @@ export async function admission(form, id) {
   await fillForm(form, async () => show(await api("GET", `/tournaments/${id}/admission`)));
 }
 
-/** Let the form add a co-organiser to the tournament `id`. */
-export function coOrganisers(form, id) {
-  onSend(form, async (key) => {
-    await api("POST", `/tournaments/${id}/organisers`, { account: form.elements.account.value.trim() }, { key });
-    location.reload();
-  });
-}
-
-/** Let the button remove a co-organiser from the tournament `id`. */
-export function removesOrganiser(button, id) {
-  button.addEventListener("click", async () => {
-    const title = `Remove ${button.dataset.name} from the organisers?`;
-    const done = await ask({ title, text: "The account can no longer run this tournament." }, () =>
-      api("DELETE", `/tournaments/${id}/organisers/${button.dataset.removeOrganiser}`),
-    );
-    if (done) location.reload();
-  });
-}
-
 /** List the requests that wait, each with buttons that decide about it. */
 export async function requests(section, id) {
   section.dataset.filled = "";
@@ -65,7 +46,7 @@ export async function requests(section, id) {
       }
     });
     refuse.addEventListener("click", async () => {
-      const text = "Its owner cannot ask again. You can still enter the bot yourself.";
+      const text = "Its owner cannot ask again. You can still invite the owner to enter it.";
       const done = await ask({ title: `Refuse ${name}?`, text, withReason: true }, ({ reason, key }) =>
         api("POST", `/tournaments/${id}/requests/${bot}/refuse`, { reason }, { key }),
       );

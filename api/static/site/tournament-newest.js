@@ -64,24 +64,22 @@ async function ended(tournamentId) {
 function line(match, names) {
   const where = match.tournament_round ? `Round ${match.tournament_round}, table ${match.table}` : `Match ${match.table}`;
   const leg = match.leg > 1 ? `, leg ${match.leg}` : "";
-  const who = element("span", { class: "who" });
   const seats = match.bots.map((bot, seat) => ({ bot, placement: match.placements[seat] }));
   seats.sort((one, other) => one.placement - other.placement);
-  for (const { bot, placement } of seats) {
-    who.append(
-      element("span", { class: placement === 1 ? "placement first" : "placement" }, String(placement)),
-      " ",
-      emblem(bot), element("bdi", {}, names.get(bot) ?? "…"),
-      " ",
-    );
-  }
-  const voided = match.status === "void" ? [" ", statePill("void")] : [];
+  const first = seats.filter(({ placement }) => placement === 1);
+  const others = seats.slice(first.length);
+  const named = (some) => some.flatMap(({ bot }, at) => [
+    at ? (at === some.length - 1 ? " and " : ", ") : "", emblem(bot), element("bdi", {}, names.get(bot) ?? "…"),
+  ]);
+  const winners = others.length ? [element("strong", {}, ...named(first))] : named(first);
+  const verb = first.length > 1 ? " tied" : " beat ";
   return element(
     "li",
     { "data-match": match.id },
-    element("a", { href: `/matches/${match.id}` }, where + leg),
-    ...voided,
+    element("a", { class: "who", href: `/matches/${match.id}` }, ...winners, verb, first.length > 1 && others.length ? " ahead of " : "", ...named(others)),
     " ",
-    who,
+    element("small", { class: "quiet" }, where + leg),
+    ...(match.status === "void" ? [" ", statePill("void")] : []),
+    " ",
   );
 }

@@ -2,7 +2,9 @@
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { ask, mayRun, onSend, whoami } from "./organise-shared.js";
-import { admission, coOrganisers, ownRequests, removesOrganiser, requests } from "./tournament-admission.js";
+import { wireInvitationForm, wireRemoveButton, showSentInvitations } from "./invitations.js";
+import { admission, ownRequests, requests } from "./tournament-admission.js";
+import { enterMany, listAll } from "./tournament-enter.js";
 import { api, Refused } from "./session.js";
 
 let account = null;
@@ -24,11 +26,14 @@ export async function begin(head) {
   for (const seeds of newParts("[data-seeds]")) onSend(seeds, () => setSeeds(id, seeds));
   if (isOrganiser) {
     for (const form of newParts("[data-admission]")) await admission(form, id);
-    for (const form of newParts("[data-add-organiser]")) coOrganisers(form, id);
-    for (const button of newParts("[data-remove-organiser]")) removesOrganiser(button, id);
+    for (const form of newParts("[data-add-organiser]")) wireInvitationForm(form, `/tournaments/${id}`);
+    for (const button of newParts("[data-remove-organiser]")) wireRemoveButton(button, `/tournaments/${id}`, account);
+    for (const list of newParts("[data-invitations]")) await showSentInvitations(list);
     for (const section of newParts("[data-requests]")) await requests(section, id);
   } else for (const list of newParts("[data-own-requests]")) await ownRequests(list, id);
-  for (const form of newParts("[data-entry]")) await entering(form, id, account, isOrganiser);
+  for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
+  for (const form of newParts(isOrganiser ? "[data-enter-many]" : "[data-entry=enter]")) await (isOrganiser ? enterMany : entering)(form, id, account);
+  for (const form of newParts("[data-entry=withdraw]")) await entering(form, id, account, isOrganiser);
 }
 
 function newParts(selector) {
@@ -63,22 +68,23 @@ async function act(id, button) {
   else if (done) location.reload();
 }
 
-async function entering(form, id, account, isOrganiser) {
+/** Let the form enter or withdraw a bot of the account or, of an organiser who withdraws, any entered bot. */
+async function entering(form, id, account, isOrganiser = false) {
   const own = form.elements.own;
   onSend(form, async (key, button) => {
-    const bot = form.elements.id?.value.trim() || own.value;
+    const bot = own.value;
     if (!bot) throw new Refused(422, { detail: "Choose a bot." });
-    if (button?.dataset.wish === "withdraw") return withdraw(id, bot, bot === own.value ? own.selectedOptions[0].text : bot);
+    if (button?.dataset.wish === "withdraw") return withdraw(id, bot, own.selectedOptions[0].text);
     const code = form.elements.code?.value.trim();
-    const asks = form.querySelector("[data-approval]") && !isOrganiser;
+    const asks = form.querySelector("[data-approval]");
     await api("POST", `/tournaments/${id}/${asks ? "requests" : "enter"}`, { bot, ...(code && { code }) }, { key });
     location.reload();
   });
   form.hidden = false; // not before it has a handler: the browser would submit it to a page without parameters
   form.dataset.filled = "";
-  for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
-  const { items } = await api("GET", `/bots?owner=${account.id}&limit=100`);
-  for (const bot of items) own.append(element("option", { value: bot.id }, bot.name));
+  if (isOrganiser) form.querySelector("label").textContent = "Bot";
+  const bots = isOrganiser ? (await listAll(`/tournaments/${id}/entries?`)).filter((entry) => !entry.withdrawn_at) : await listAll(`/bots?owner=${account.id}`);
+  for (const { id: botId, bot = botId, name } of bots) own.append(element("option", { value: bot }, name));
 }
 
 async function withdraw(id, bot, name) {

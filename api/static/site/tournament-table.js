@@ -62,10 +62,13 @@ function filled(row, item, terms, bars) {
   drawEmblem(row.querySelector(".emblem"), item.bot);
   put(row, "rank", String(item.rank));
   put(row, "name", item.name);
-  put(row, "matches", count(item.matches));
+  row.querySelector(".owner a").setAttribute("href", `/owners/${item.owner}`);
+  row.querySelector("th").dataset.by = item.owner_name;
+  put(row, "owner_name", item.owner_name);
+  put(row, "record", `${item.wins}–${item.draws}–${item.losses}`);
   mark(row, "disqualification", item.disqualification !== null);
   row.querySelector('[data-mark="disqualification"]').title = item.disqualification ?? "";
-  mark(row, "withdrawn", item.withdrawn);
+  mark(row, "withdrawn", item.withdrawn && item.disqualification === null);
   mark(row, "version_changed", item.version_changed);
   const values = new Map(item.tie_breaks.map(({ name, value }) => [name, value]));
   for (const { name, digits, unit } of terms.columns) {
@@ -74,7 +77,8 @@ function filled(row, item, terms, bars) {
   }
   const score = row.querySelector('[data-column="score"]');
   if (score) text(score, decimal(item.points, terms.digits));
-  if (bars) interval(row, item);
+  if (terms.all_columns) put(row, "matches", count(item.matches));
+  if (terms.all_columns && bars) interval(row, item);
   if (before !== String(item.rank) && row.isConnected) highlight(row);
   return row;
 }

@@ -30,12 +30,13 @@ let barsTimer = 0;
 let stop = () => {};
 
 findParts();
-if (!OVER.includes(head.dataset.status)) {
+document.addEventListener("entries-changed", () => page.ask());
+if (head.dataset.status !== "draft" && !OVER.includes(head.dataset.status)) { // nothing happens to a draft
   const handlers = { progress: showProgress, standings: showStandings, match: (match) => results?.add(match), end: finish };
   stop = follow(`/api/v1/tournaments/${id}/stream`, handlers, { poll });
 }
-const tab = document.querySelector(".tabs [aria-current]");
-tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone, the tab may be outside the visible part
+const tab = document.querySelector(".tabs [aria-current]"); // null on a page whose tab is not offered, such as luck of own deals
+if (tab) tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone, the tab may be outside the visible part
 
 /** Find the parts of the page that scripts update. Some appear only when the tournament starts. */
 function findParts() {

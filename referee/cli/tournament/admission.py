@@ -1,11 +1,20 @@
-"""Implement `referee tournament admission`, `requests`, `approve` and `refuse`: who may enter a tournament."""
+"""Implement `referee tournament admission`, `requests`, `approve`, `refuse` and `organisers`.
+
+They decide who may enter a tournament, and who runs it.
+"""
+
+from collections.abc import Iterable
+from typing import Final
 
 import click
 
+from referee.cli.plain_text import note
 from referee.cli.tables import TextTable
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, tournament_command
+
+NOBODY: Final = "no organiser is left"
 
 
 @tournament_command("admission", example='--code "spring 2030" --guest Ada')
@@ -63,7 +72,7 @@ def approve(remote: Remote, tournament_id: str, bot: str) -> None:
 def refuse(remote: Remote, tournament_id: str, bot: str, reason: str | None) -> None:
     """Refuse a bot whose owner asked to enter it.
 
-    The owner cannot ask again; you can still enter the bot.
+    The owner cannot ask again. You can still ask them, with `referee tournament enter`.
     """
     bot_id = lookup.bot_id(remote.api, bot)
     body = {} if reason is None else {"reason": reason}
@@ -71,14 +80,25 @@ def refuse(remote: Remote, tournament_id: str, bot: str, reason: str | None) -> 
     remote.show(document, f"{bot}: refused")
 
 
-@tournament_command("organisers", example='--add "Ada Lovelace"')
-@click.option("--add", "added", metavar="ACCOUNT", multiple=True, help="Let an account run it, too. Repeatable.")
-@click.option("--remove", "removed", metavar="ACCOUNT", multiple=True, help="Take it from a co-organiser. Repeatable.")
-def organisers(remote: Remote, tournament_id: str, added: tuple[str, ...], removed: tuple[str, ...]) -> None:
-    """Show, add or remove the accounts that run a tournament together."""
-    path = f"/tournaments/{tournament_id}"
-    for name in added:
+@tournament_command("organisers", example='--invite "Ada Lovelace"')
+@click.option("--invite", "invited", metavar="ACCOUNT", multiple=True, help="Invite an account to run it. Repeatable.")
+@click.option(
+    "--remove", "removed", metavar="ACCOUNT", multiple=True, help="Remove an organiser, or yourself. Repeatable."
+)
+def organisers(remote: Remote, tournament_id: str, invited: tuple[str, ...], removed: tuple[str, ...]) -> None:
+    """Show, invite or remove the accounts that run a tournament together.
+
+    An invited account runs it when it has accepted. `referee invitations list --tournament` shows who has not. If you
+    created the tournament and leave it, its first co-organiser takes it over.
+    """
+    change_organisers(remote, f"/tournaments/{tournament_id}", invited, removed)
+
+
+def change_organisers(remote: Remote, path: str, invited: Iterable[str], removed: Iterable[str]) -> None:
+    """Invite and remove organisers of the tournament or series at ``path``, and show those that are left."""
+    for name in invited:
         remote.api.post(f"{path}/organisers", {"account": name})
+        note(f"{name} is invited.")
     ids = {
         known: organiser["id"]
         for organiser in remote.api.get(path)["organisers"]
@@ -86,10 +106,10 @@ def organisers(remote: Remote, tournament_id: str, added: tuple[str, ...], remov
     }
     for name in removed:
         if name not in ids:
-            raise click.UsageError(f"{name!r} does not run this tournament; those who do: {', '.join(ids)}.")
+            raise click.UsageError(f"{name!r} is not an organiser. Organisers: {', '.join(ids)}.")
         remote.api.delete(f"{path}/organisers/{ids[name]}")
     document = remote.api.get(path)["organisers"]
-    remote.show({"items": document}, "\n".join(f"{item['name']} ({item['id']})" for item in document))
+    remote.show({"items": document}, "\n".join(f"{item['name']} ({item['id']})" for item in document) or NOBODY)
 
 
 def _decision(request: dict[str, str | None]) -> str:

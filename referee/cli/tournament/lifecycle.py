@@ -1,5 +1,7 @@
 """Implement `referee tournament open`, `enter`, `start` and the other commands that run a tournament."""
 
+from typing import Final
+
 import click
 
 from referee.accounts.roles import Role
@@ -11,6 +13,12 @@ from referee.cli.tournament import lookup, parameters
 from referee.cli.tournament.live_view import watch_tournament
 from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, error_to_json, tournament_command
 from referee.match.canonical import Json
+from referee.tournaments.states import IN_PROGRESS, TournamentState
+
+NEEDS_ACCEPTANCE: Final = "needs_acceptance"  # code of the refusal to enter a bot whose owner decides
+ASKED: Final = "asked"
+# Codes of refusals that may concern a single bot only.
+OF_A_BOT: Final = ("forbidden", "conflict", "quota_exceeded", "no_certificate", "validation_failed")
 
 
 def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json | None = None) -> None:
@@ -44,14 +52,14 @@ finish = _action(
 
 @tournament_command(example='"Ada sound" "Carl random" --seed 1')
 @click.argument("bots", metavar="[BOT...]", nargs=-1)
-@click.option("--all", "enters_all", is_flag=True, help="Enter all verified bots of the service that play the game.")
+@click.option("--all", "enters_all", is_flag=True, help="Enter all verified bots of the game, or ask their owners.")
 @click.option(
     "--seed",
     type=Number(1),
     help="Seed of the first bot, where 1 is the strongest. The following bots get the following seeds.",
 )
 @click.option("--code", metavar="CODE", help="Join code of the tournament, if it needs one.")
-@click.option("--together", is_flag=True, help="Enter all of the bots or, if one of them is refused, none.")
+@click.option("--together", is_flag=True, help="Enter all of the bots or, if one is refused or needs consent, none.")
 def enter(
     remote: Remote,
     tournament_id: str,
@@ -63,8 +71,11 @@ def enter(
 ) -> None:
     """Enter bots, or ask the organiser to enter them if the tournament approves entries.
 
-    These may be your own bots, or any bots if you organise the tournament. If bots are refused, they are reported, the
-    others are entered, and the exit status is 1. --all leaves out those that are entered already.
+    These may be your own bots or, if you organise the tournament, bots of others. Owners decide whether organisers may
+    enter their bots: those who want to be asked get an invitation, and the bot is entered when they accept. If bots are
+    refused, they are reported, the others are entered, and the exit status is 1. --all leaves out bots that
+    are entered already; in a tournament that you organise and that is open for entries, it skips bots that cannot be
+    entered, for example because their owner refuses or was asked before, says why, and the exit status is 0.
     """
     names = _choose_bots(remote, tournament_id, bots, enters_all)
     if together:
@@ -75,10 +86,12 @@ def enter(
         for index, bot in enumerate(names):
             more[bot]["seed"] = seed + index
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
-    if tournament["approval"] and not _runs(remote, tournament):
+    runs = _runs(remote, tournament)
+    if tournament["approval"] and not runs:
         _apply_to_bots(remote, tournament_id, "requests", names, more, "requested")
     else:
-        _apply_to_bots(remote, tournament_id, "enter", names, more, "entered")
+        skips = enters_all and runs and _is_open_for_entries(tournament)
+        _apply_to_bots(remote, tournament_id, "enter", names, more, "entered", skips=skips)
 
 
 @tournament_command(example='"Carl random"')
@@ -163,28 +176,57 @@ def _enter_together(remote: Remote, tournament_id: str, names: dict[str, str], c
 def _runs(remote: Remote, tournament: Json) -> bool:
     """Return whether the caller runs the tournament."""
     account = remote.api.get("/accounts/me")
-    return bool(account["role"] == Role.ADMIN or account["id"] == tournament["organiser"])
+    return account["role"] == Role.ADMIN or account["id"] in [item["id"] for item in tournament["organisers"]]
+
+
+def _is_open_for_entries(tournament: Json) -> bool:
+    late = tournament["late_entry"] and tournament["status"] in IN_PROGRESS
+    return bool(late or tournament["status"] == TournamentState.OPEN)
 
 
 def _apply_to_bots(
-    remote: Remote, tournament_id: str, verb: str, names: dict[str, str], more: dict[str, Json], word: str
+    remote: Remote,
+    tournament_id: str,
+    verb: str,
+    names: dict[str, str],
+    more: dict[str, Json],
+    word: str,
+    *,
+    skips: bool = False,
 ) -> None:
     """Send a request for each key of ``names``, with the fields that ``more`` has for it; report each outcome by name.
 
-    Raise ``RequestRefused`` at the end if any request was refused.
+    Raise ``RequestRefused`` at the end if any request was refused. If it ``skips`` bots, only raise refusals that
+    concern all of them, immediately.
     """
-    done, refused = [], []
+    outcomes: dict[str, list[Json]] = {word: []}
+    refused = []
     for bot, name in names.items():
         try:
             body = {"bot": lookup.bot_id(remote.api, bot), **more.get(bot, {})}
-            remote.api.post(f"/tournaments/{tournament_id}/{verb}", body)
-            done.append(body)
+            outcome = _send_or_ask(remote, f"/tournaments/{tournament_id}", verb, body, word)
+            outcomes.setdefault(outcome, []).append(body)
             if not remote.as_json:
-                click.echo(f"{name}: {word}")
+                click.echo(f"{name}: {outcome}" + (", its owner decides" if outcome == ASKED else ""))
         except (ApiRefusal, lookup.NotFoundByName) as error:
+            if skips and isinstance(error, ApiRefusal) and error.code not in OF_A_BOT:
+                raise
             refused.append({"bot": name, "error": error_to_json(error)})
-            click.echo(replace_control_characters(f"{name}: {error_sentence(error)}"), err=True)
+            prefix = f"{name}: skipped; " if skips else f"{name}: "
+            click.echo(replace_control_characters(prefix + error_sentence(error)), err=True)
     if remote.as_json:
-        remote.show({"tournament": tournament_id, word: done, "refused": refused}, "")
-    if refused:
+        remote.show({"tournament": tournament_id, **outcomes, "refused": refused}, "")
+    if refused and not skips:
         raise RequestRefused(f"{len(refused)} of {len(names)} bots were not {word}.")
+
+
+def _send_or_ask(remote: Remote, path: str, verb: str, body: Json, word: str) -> str:
+    """Send a request, or ask the owner of the bot if they decide. Return what was done: ``word`` or ``ASKED``."""
+    try:
+        remote.api.post(f"{path}/{verb}", body)
+    except ApiRefusal as error:
+        if error.code != NEEDS_ACCEPTANCE:
+            raise
+        remote.api.post(f"{path}/invitations", {"bot": body["bot"]})
+        return ASKED
+    return word

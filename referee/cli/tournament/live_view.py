@@ -46,7 +46,7 @@ def watch_tournament(remote: Remote, tournament_id: str) -> None:
     reason = f" ({tournament['status_reason']})" if tournament["status_reason"] else ""
     head = f"{formatting.title(tournament)}: {tournament['status']}{reason}, {tournament['progress']['done']} matches"
     rows = table["items"]
-    click.echo(replace_control_characters(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
+    click.echo(replace_control_characters(f"\n{standings(head, rows).plain() if rows else head}"))
 
 
 class LiveTournament:

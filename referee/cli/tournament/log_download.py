@@ -177,8 +177,13 @@ def _fetch_zip(api: Api, source: LogSource, report: DownloadReport, update: Upda
 # -- the report --
 
 
+def file_name(title: str) -> str:
+    """Return a title in a form that can be part of the name of a file or directory."""
+    return re.sub(r"[^\w.-]+", "-", title).strip("-.").lower()
+
+
 def _choose_path(title: str, out: Path | None, suffix: str) -> Path:
-    name = re.sub(r"[^\w.-]+", "-", title).strip("-.").lower() + suffix
+    name = file_name(title) + suffix
     if out is None:
         return Path(name)
     return out / name if out.is_dir() else out

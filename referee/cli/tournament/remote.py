@@ -13,12 +13,14 @@ from click.core import ParameterSource
 
 from referee.cli import saved_tokens
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
-from referee.cli.plain_text import as_sentence, replace_control_characters
+from referee.cli.plain_text import as_sentence, note, replace_control_characters
 from referee.cli.tournament import lookup
 from referee.errors import RefereeError
 from referee.match.canonical import Json
+from referee.runtime.service_database import has_database
 
 BUSY = 429
+DEFAULT_SERVICE = "http://127.0.0.1:8000"
 MAX_EXAMPLE = 76  # characters of a line in the help of a command
 
 ADVICE = {  # by the code of the problem document
@@ -88,6 +90,7 @@ class ServiceCommand(click.Command):
         as_json, url = options.pop("as_json"), options.pop("url")
         token = _given_token(options.pop("token"), options.pop("token_file"))
         with errors_as_sentences(as_json):
+            url = url or saved_tokens.find_service() or DEFAULT_SERVICE
             token = token or _saved_token(url)
             with Api(url, token.text if token else None) as api:
                 options["remote"] = Remote(api, as_json, token)
@@ -101,9 +104,7 @@ SERVICE_OPTIONS = (
         ["--url"],
         envvar="REFEREE_URL",
         metavar="URL",
-        default="http://127.0.0.1:8000",
-        show_default=False,
-        help="Service to ask. [default: $REFEREE_URL, else http://127.0.0.1:8000]",
+        help=f"Service to ask. [default: $REFEREE_URL, else that of `referee login`, else {DEFAULT_SERVICE}]",
     ),
     click.Option(
         ["--token-file"],
@@ -121,6 +122,23 @@ SERVICE_OPTIONS = (
     ),
     click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text."),
 )
+
+
+def select_service(url: str | None, *, for_database: bool, for_service: bool = False) -> str | None:
+    """Return the service to ask for a command that can also read a database, or None if it is to read the database.
+
+    ``for_database`` and ``for_service`` tell whether other options were given that need one or the other. An option
+    takes precedence over $REFEREE_URL, which takes precedence over an existing database, and that over the service of
+    `referee login`. Raise ``SeveralServices`` if tokens of several are saved.
+    """
+    if url and click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
+        return url
+    if for_database:
+        return None
+    chosen = url or (None if has_database() and not for_service else saved_tokens.find_service())
+    if chosen:
+        note(f"service: {chosen}")
+    return chosen
 
 
 def service_command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
@@ -185,7 +203,7 @@ def errors_as_sentences(as_json: bool) -> Iterator[None]:
     except RefereeError as error:
         if as_json:
             click.echo(json.dumps({"error": error_to_json(error)}))
-        if isinstance(error, BadServiceUrl):
+        if isinstance(error, BadServiceUrl | saved_tokens.SeveralServices):
             raise click.UsageError(replace_control_characters(as_sentence(str(error)))) from error
         failure = ServiceUnreachable if is_service_unreachable(error) else RequestRefused
         raise failure(replace_control_characters(as_sentence(error_sentence(error)))) from error

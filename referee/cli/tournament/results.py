@@ -37,12 +37,16 @@ def result_command(render: Callable[[Json], str]) -> click.Command:
 @tournament_command(example="--limit 10")
 @click.option("--limit", type=Number(1), help="Maximum number of rows to show. [default: all]")
 @click.option("--bot", metavar="BOT", help="Show only the row of this bot.")
+@click.option("--all-columns", is_flag=True, help="Add the other tie-breaks, matches, returns and error bars.")
 @open_option
-def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None, opens: bool) -> None:
+def standings(
+    remote: Remote, tournament_id: str, limit: int | None, bot: str | None, all_columns: bool, opens: bool
+) -> None:
     """Show the standings.
 
-    Tie-breaks are in the order in which they decide. The points per match are followed by their 95 % confidence
-    interval and, in brackets, the number of deal groups on which it is based.
+    A draw is a match in which a bot shared the first place. With --all-columns, tie-breaks are in the order in which
+    they decide, and the points per match are followed by their 95 % confidence interval and, in brackets, the number of
+    deal groups on which it is based. --json and the file standings.csv have all columns.
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     path = f"/tournaments/{tournament_id}/standings"
@@ -53,7 +57,7 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
         document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
         rows = [document["row"]]
     title = f"{formatting.title(tournament)}; {formatting.progress(tournament)}"
-    remote.show(document, standings_table(title, rows, error_bars=True).plain() if rows else NO_BOTS)
+    remote.show(document, standings_table(title, rows, all_columns=all_columns).plain() if rows else NO_BOTS)
     if opens:
         open_page(remote.page(f"tournaments/{tournament_id}/standings"))
 

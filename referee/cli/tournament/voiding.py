@@ -112,7 +112,8 @@ def withdraw_void(remote: Remote, void_id: str) -> None:
 
 def _outcome(document: Json) -> list[str]:
     if document["proposal"]:
-        return [f"proposed: {document['proposal']['id']}; an operator without a bot in the match has to confirm it"]
+        command = f"referee tournament confirm-void {document['proposal']['id']}"
+        return [f"proposed; an operator without a bot in the match has to confirm it: {command}"]
     labels = (("void", "void"), ("cancelled", "cancelled"), ("rematches", "played again as"))
     return [f"{label}: {', '.join(document[field])}" for field, label in labels if document[field]]
 

@@ -1,0 +1,49 @@
+"""Define the schemas of invitations."""
+
+from marshmallow import fields
+
+from api.fields import Id, QueryBool, Strict, UtcDateTime, View, describe, member_of
+from api.messages import Length
+from api.pagination import PageQuery
+from referee.tournaments.states import InvitationKind, InvitationState
+
+
+class NewOrganiser(Strict):
+    account = fields.String(required=True, validate=Length(1, 64), metadata=describe("Name or id of an account."))
+
+
+class InvitedBot(Strict):
+    bot = Id("bot", required=True)
+
+
+class InvitationQuery(PageQuery):
+    pending = QueryBool(metadata=describe("Whether the invitation can still be decided."))
+    tournament = Id("trn", metadata=describe("Return those concerning this tournament, which you run."))
+    series = Id("ser", metadata=describe("Return those concerning this series, which you run."))
+
+
+class InvitationView(View):
+    id = fields.String()
+    kind = fields.String(
+        validate=member_of(InvitationKind),
+        metadata=describe("What is asked: to run a tournament or a series, too, or to enter a bot (`entry`)."),
+    )
+    tournament = fields.String(allow_none=True)
+    series = fields.String(allow_none=True)
+    name = fields.String(metadata=describe("Name of the tournament or series."))
+    bot = fields.String(attribute="bot_id", allow_none=True)
+    bot_name = fields.String(allow_none=True)
+    account = fields.String(attribute="account_id", metadata=describe("Id of the account that decides."))
+    account_name = fields.String()
+    invited_by = fields.String()
+    invited_by_name = fields.String()
+    state = fields.String(
+        validate=member_of(InvitationState),
+        metadata=describe(
+            "`lapsed`: nobody accepted it before the tournament started or, for organisers and late entries, ended. "
+            "An account that declined can still accept."
+        ),
+    )
+    waits_for_you = fields.Boolean(metadata=describe("Whether you can accept or decline it."))
+    created_at = UtcDateTime()
+    decided_at = UtcDateTime(allow_none=True)

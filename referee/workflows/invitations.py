@@ -1,0 +1,269 @@
+"""Ask accounts to run a tournament or series together with others, or to let a bot play in a tournament.
+
+Nothing happens before the account accepts. To enter a bot at the request of its owner is the job of ``admission``.
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from referee.accounts import accounts
+from referee.accounts.tables import Account
+from referee.bots.tables import Bot
+from referee.db.engine import count_changed_rows, current_time
+from referee.db.ids import new_id
+from referee.db.paging import Cursor, Page, load_newest_first
+from referee.errors import Conflict, Forbidden, NeedsAcceptance, NotFound, QuotaExceeded
+from referee.friendlies.states import ChallengerVerdict
+from referee.friendlies.tables import ChallengerEntry
+from referee.series import series
+from referee.series.tables import Series
+from referee.tournaments import admission, entries, organisers, tournaments
+from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationKind, InvitationState
+from referee.tournaments.tables import Invitation, Tournament
+from referee.webhooks import inbox, outbox
+from referee.webhooks.states import NotificationType
+
+MAX_PER_DAY: Final = 20  # of an account, so that nobody can fill its inbox with them
+MAX_PER_DAY_FROM_ONE: Final = 3  # of an account from the same inviter, so that one alone cannot use them all up
+MAX_PENDING: Final = 1000  # of a tournament
+_DAY: Final = timedelta(days=1)
+
+
+def invite_to_tournament(session: Session, tournament_id: str, name: str, inviter: Account) -> Invitation:
+    """Ask the account with this name or id to run a tournament, too.
+
+    Raise ``BadOption`` for an unknown account, ``Conflict`` if it runs the tournament, was asked already or has
+    declined, or if the tournament is over, and ``QuotaExceeded`` above the limits.
+    """
+    tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
+    pending = _count_pending(session, tournament.id, InvitationKind.TOURNAMENT)
+    account = tournaments.CO_ORGANISERS.find_candidate(session, tournament, name, pending=pending)
+    return _invite(session, InvitationKind.TOURNAMENT, tournament, account.id, inviter)
+
+
+def invite_to_series(session: Session, series_id: str, name: str, inviter: Account) -> Invitation:
+    """Ask the account with this name or id to run a series, too. Raise the errors of ``invite_to_tournament``."""
+    managed = series.lock_series(session, series_id)
+    pending = _count_pending(session, managed.id, InvitationKind.SERIES)
+    account = series.CO_ORGANISERS.find_candidate(session, managed, name, pending=pending)
+    return _invite(session, InvitationKind.SERIES, managed, account.id, inviter)
+
+
+def invite_bot(session: Session, tournament_id: str, bot_id: str, inviter: Account) -> Invitation:
+    """Ask the owner of a bot to let it play in a tournament that is open for entries.
+
+    Raise ``Conflict`` if nobody has to be asked, or the owner was asked already or has declined, ``Forbidden`` if they
+    want no such questions, ``QuotaExceeded`` above the limits, and whatever ``entries.lock_to_ask`` raises.
+    """
+    tournament, bot = entries.lock_to_ask(session, tournament_id, bot_id)
+    try:
+        admission.check_owner_consents(session, tournament, bot, inviter.id)
+    except NeedsAcceptance:
+        pass
+    else:
+        raise Conflict(f"The owner of {bot.name!r} need not be asked. Enter the bot.")
+    entries.check_bots_of_owner(session, tournament, bot)
+    if _count_pending(session, tournament.id, InvitationKind.ENTRY, bot.owner_id) >= tournament.bots_per_owner:
+        raise QuotaExceeded(
+            f"The owner of {bot.name!r} has been asked about as many bots as an owner may enter in this tournament."
+        )
+    if _count_pending(session, tournament.id, InvitationKind.ENTRY) >= MAX_PENDING:
+        raise QuotaExceeded(f"This tournament has {MAX_PENDING} pending invitations. Withdraw some first.")
+    return _invite(session, InvitationKind.ENTRY, tournament, bot.owner_id, inviter, bot)
+
+
+def get_invitation(session: Session, invitation_id: str) -> Invitation:
+    """Return an invitation. Raise ``NotFound`` if there is none."""
+    invitation = session.get(Invitation, invitation_id)
+    if invitation is None:
+        raise NotFound("invitation", invitation_id)
+    return invitation
+
+
+def get_object(session: Session, invitation: Invitation) -> Tournament | Series:
+    """Return the tournament or series that an invitation is about."""
+    if invitation.kind == InvitationKind.SERIES:
+        return session.get_one(Series, invitation.object_id)
+    return session.get_one(Tournament, invitation.object_id)
+
+
+def is_manager(session: Session, account: Account, invitation: Invitation) -> bool:
+    """Return whether the account runs what the invitation is about, and may withdraw it."""
+    managed = get_object(session, invitation)
+    if isinstance(managed, Series):
+        return series.is_manager(account, managed)
+    return tournaments.is_manager(account, managed)
+
+
+def list_invitations(
+    session: Session,
+    *,
+    account_id: str | None = None,
+    object_id: str | None = None,
+    pending: bool | None = None,
+    limit: int = 50,
+    cursor: Cursor | None = None,
+) -> Page[Invitation]:
+    """Return a page of invitations of an account or concerning a tournament or series, newest first."""
+    query = select(Invitation)
+    if account_id is not None:
+        query = query.where(Invitation.account_id == account_id)
+    if object_id is not None:
+        query = query.where(Invitation.object_id == object_id)
+    if pending is not None:
+        query = query.where(_is_pending() if pending else ~_is_pending())
+    return load_newest_first(session, query, Invitation.created_at, Invitation.id, limit=limit, cursor=cursor)
+
+
+def state_of(session: Session, invitation: Invitation) -> InvitationState:
+    """Return the state of an invitation at this time."""
+    if invitation.state not in DECIDABLE:
+        return invitation.state
+    lasting = session.scalar(select(Invitation.id).where(Invitation.id == invitation.id, _lasts()))
+    return InvitationState.LAPSED if lasting is None else invitation.state
+
+
+def accept(session: Session, invitation_id: str, account: Account) -> Invitation:
+    """Accept an invitation: run the tournament or series, too, or enter the bot.
+
+    Raise ``NotFound`` unless the account decides about it, ``Conflict`` if it was accepted or withdrawn or has lapsed,
+    or if the account that sent it may no longer do so, and the errors of adding the organiser or entering the bot; then
+    the invitation stays as it was.
+    """
+    invitation = _get_decidable(session, invitation_id, account.id, DECIDABLE)
+    inviter = accounts.get_account(session, invitation.invited_by)
+    if inviter.suspended_at is not None or not is_manager(session, inviter, invitation):
+        raise Conflict("The account that sent this invitation is suspended, or is no organiser any longer.")
+    match invitation.kind:
+        case InvitationKind.TOURNAMENT:
+            organisers.add_organiser(session, invitation.object_id, account)
+        case InvitationKind.SERIES:
+            series.add_organiser(session, invitation.object_id, account)
+        case InvitationKind.ENTRY:
+            entries.enter_bot(session, invitation.object_id, str(invitation.bot_id))
+    _decide(session, invitation, DECIDABLE, InvitationState.ACCEPTED)
+    return invitation
+
+
+def decline(session: Session, invitation_id: str, account_id: str) -> Invitation:
+    """Decline an invitation. Raise ``NotFound`` and ``Conflict`` as ``accept`` does."""
+    invitation = _get_decidable(session, invitation_id, account_id, (InvitationState.PENDING,))
+    _decide(session, invitation, (InvitationState.PENDING,), InvitationState.DECLINED)
+    return invitation
+
+
+def withdraw(session: Session, invitation: Invitation) -> Invitation:
+    """Withdraw an invitation, also one that was declined and could still be accepted. Raise ``Conflict`` otherwise."""
+    _check_state(session, invitation, DECIDABLE)
+    _decide(session, invitation, DECIDABLE, InvitationState.WITHDRAWN)
+    return invitation
+
+
+def _invite(
+    session: Session,
+    kind: InvitationKind,
+    managed: Tournament | Series,
+    account_id: str,
+    inviter: Account,
+    bot: Bot | None = None,
+) -> Invitation:
+    accounts.lock_present(session, account_id, inviter.id)
+    bot_id = None if bot is None else bot.id
+    earlier = select(Invitation.state).where(Invitation.object_id == managed.id, Invitation.account_id == account_id)
+    earlier = earlier.where(Invitation.kind == kind, Invitation.bot_id.is_not_distinct_from(bot_id))
+    states = set(session.scalars(earlier.where(Invitation.state.in_(DECIDABLE), _lasts())))
+    if InvitationState.PENDING in states:
+        raise Conflict("The account was asked already and has not decided yet.")
+    if states:
+        raise Conflict("The account was asked and declined. It can still accept that invitation.")
+    listed = session.get(ChallengerEntry, (account_id, inviter.id))
+    if listed is not None and listed.verdict == ChallengerVerdict.BLOCKED:
+        raise Forbidden("The account has blocked yours, so you cannot invite it.")
+    moment = current_time(session)
+    withdrawn = earlier.where(Invitation.state == InvitationState.WITHDRAWN, Invitation.decided_at > moment - _DAY)
+    if session.scalar(withdrawn.limit(1)) is not None:
+        raise QuotaExceeded("The same invitation was withdrawn in the last 24 hours. Try again later.")
+    # Not the invitations, which are deleted with what they are about.
+    recent = inbox.list_recent(session, NotificationType.INVITATION_RECEIVED, [account_id], _DAY)
+    if [payload["from"] for _, payload in recent].count(inviter.id) >= MAX_PER_DAY_FROM_ONE:
+        raise QuotaExceeded(
+            f"The account got {MAX_PER_DAY_FROM_ONE} invitations from you in the last 24 hours. Try again later."
+        )
+    if len(recent) >= MAX_PER_DAY:
+        raise QuotaExceeded(f"The account got {MAX_PER_DAY} invitations in the last 24 hours. Try again later.")
+    invitation = Invitation(
+        id=new_id("invitation"),
+        kind=kind,
+        object_id=managed.id,
+        bot_id=bot_id,
+        account_id=account_id,
+        invited_by=inviter.id,
+        state=InvitationState.PENDING,
+        created_at=moment,
+    )
+    session.add(invitation)
+    session.flush()
+    more = {"bot_name": None if bot is None else bot.name, "from": inviter.id, "from_name": inviter.name}
+    payload = _payload(invitation, managed) | more
+    outbox.emit(session, NotificationType.INVITATION_RECEIVED, [account_id], payload)
+    return invitation
+
+
+def _payload(invitation: Invitation, managed: Tournament | Series) -> dict[str, str | None]:
+    place = "series" if isinstance(managed, Series) else "tournament"
+    ids = {"tournament": None, "series": None, place: managed.id}
+    return {"invitation": invitation.id, **ids, "name": managed.name, "bot": invitation.bot_id}
+
+
+def _get_decidable(
+    session: Session, invitation_id: str, account_id: str, states: tuple[InvitationState, ...]
+) -> Invitation:
+    invitation = get_invitation(session, invitation_id)
+    if invitation.account_id != account_id:
+        raise NotFound("invitation", invitation_id)
+    _check_state(session, invitation, states)
+    return invitation
+
+
+def _check_state(session: Session, invitation: Invitation, states: tuple[InvitationState, ...]) -> None:
+    if (state := state_of(session, invitation)) not in states:
+        raise Conflict(f"The invitation is {state}, so this can no longer be done.")
+
+
+def _decide(
+    session: Session, invitation: Invitation, before: tuple[InvitationState, ...], after: InvitationState
+) -> None:
+    """Change the state, and notify who invited. Raise ``Conflict`` if another request was faster."""
+    change = update(Invitation).where(Invitation.id == invitation.id, Invitation.state.in_(before))
+    if not count_changed_rows(session, change.values(state=after, decided_at=current_time(session))):
+        raise Conflict("The invitation was decided or withdrawn just now.")
+    session.refresh(invitation)
+    if after != InvitationState.WITHDRAWN:
+        payload = _payload(invitation, get_object(session, invitation)) | {"state": after}
+        outbox.emit(session, NotificationType.INVITATION_DECIDED, [invitation.invited_by], payload)
+
+
+def _count_pending(session: Session, object_id: str, kind: InvitationKind, account_id: str | None = None) -> int:
+    query = select(func.count()).select_from(Invitation).where(Invitation.object_id == object_id, _is_pending())
+    if account_id is not None:
+        query = query.where(Invitation.account_id == account_id)
+    return session.scalars(query.where(Invitation.kind == kind)).one()
+
+
+def _is_pending() -> ColumnElement[bool]:
+    return and_(Invitation.state == InvitationState.PENDING, _lasts())
+
+
+def _lasts() -> ColumnElement[bool]:
+    """Return the condition that an invitation has not lapsed.
+
+    An invitation to enter a bot lapses when the tournament starts or, if it was made later, ends; one to organise when
+    the tournament ends.
+    """
+    made_later = and_(Tournament.late_entry, Tournament.started_at <= Invitation.created_at)
+    of_entry = or_(Tournament.started_at.is_(None), made_later, Invitation.kind != InvitationKind.ENTRY)
+    lasts = Tournament.id == Invitation.object_id, Tournament.status.in_(UNFINISHED), of_entry
+    return or_(Invitation.kind == InvitationKind.SERIES, exists().where(*lasts))

@@ -1,0 +1,101 @@
+"""A Python client that openapi-python-client generates from openapi.yaml, without any configuration."""
+
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from referee.db.engine import Database
+from referee.match.verification import verify
+from tests.api.serving import serving
+from tests.database import tournaments
+from tests.database.world import World
+
+DOCUMENT = Path(__file__).parents[2] / "openapi.yaml"
+PACKAGE = "generated_client"
+CONTENT = b'{"row":0}\n'
+
+Find = Callable[[str], Any]  # a module of the client, by the name of an operation
+
+
+@pytest.fixture(scope="module")
+def find(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Find]:
+    folder, tools = tmp_path_factory.mktemp("client"), Path(sys.executable).parent
+    command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", str(DOCUMENT), "--meta", "none"]
+    made = subprocess.run(
+        [*command, "--output-path", str(folder / PACKAGE), "--fail-on-warning"],
+        env=os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"},  # it formats the client with ruff
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield lambda name: import_module(f"{PACKAGE}.{name}")
+    for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
+        del sys.modules[name]
+
+
+def test_it_registers_a_bot_reads_standings_and_downloads_a_log(find: Find, tmp_path: Path) -> None:
+    models, clients = find("models"), find("client")
+    with serving(tmp_path, 4) as server:
+        database = Database(f"sqlite:///{tmp_path / 'referee.db'}")
+        world = World(database)
+        tournament_id, entered = tournaments.begun(world, 2)
+        (claim,) = world.claim()
+        world.finish(claim)
+        database.dispose()
+        url = f"http://127.0.0.1:{server.port}"
+        with clients.Client(base_url=url) as client:
+            opened = find("api.accounts.accounts_open_account").sync(client=client, body=models.NewAccount(name="Ann"))
+            standings = find("api.standings.standings_show").sync(tournament_id, client=client)
+            log = find("api.matches.matches_log").sync(claim.match_id, client=client)
+            missing = find("api.matches.matches_log").sync("mat_" + "0" * 26, client=client)
+        with clients.AuthenticatedClient(base_url=url, token=opened.token.token) as client:
+            body = models.NewBot(name="Annie", url="https://annie.example.org/")
+            bot = find("api.bots.bots_register").sync(client=client, body=body)
+
+    assert (bot.name, bot.status.value, bot.secret[:6]) == ("Annie", "unverified", "whsec_")
+    assert sorted(row.bot for row in standings.items) == sorted(entered)
+    assert [row.matches for row in standings.items] == [1, 1]
+    report = verify(log.payload.readlines())
+    assert (report.ok, report.match, report.signature is not None) == (True, claim.match_id, True)
+    assert (missing.status, missing.code) == (404, "not_found")
+
+
+def downloads() -> dict[str, str]:
+    """Return the media types of the responses that are not JSON, by the names of the modules for their operations."""
+    paths = yaml.load(DOCUMENT.read_text(), yaml.CSafeLoader)["paths"]
+    return {
+        f"api.{operation['tags'][0]}.{operation['operationId'].replace('.', '_')}": media_type
+        for item in paths.values()
+        for method, operation in item.items()
+        if method == "get"
+        for media_type in [next(iter(operation["responses"]["200"]["content"]))]
+        if media_type != "application/json"
+    }
+
+
+@pytest.mark.parametrize(("name", "media_type"), downloads().items())
+def test_it_returns_what_is_not_json_as_text_or_bytes(find: Find, name: str, media_type: str) -> None:
+    answer = httpx.Response(200, headers={"Content-Type": media_type}, content=CONTENT)
+    transport = httpx.MockTransport(lambda request: answer)
+    module = find(name)
+    parameters = inspect.signature(module.sync).parameters.values()
+    needed = {parameter.name: "2027-01" for parameter in parameters if parameter.default is parameter.empty}
+
+    with find("client").Client(
+        base_url="http://127.0.0.1", raise_on_unexpected_status=True, httpx_args={"transport": transport}
+    ) as client:
+        parsed = module.sync(**needed | {"client": client})
+
+    assert (parsed.encode() if isinstance(parsed, str) else parsed.payload.read()) == CONTENT
