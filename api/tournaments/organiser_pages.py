@@ -1,6 +1,7 @@
 """Serve the pages on which organisers draft and run tournaments and void matches.
 
-The pages contain only public data. Their scripts call the API with the token of the signed-in organiser.
+The pages contain only public data, except that of a draft. Their scripts call the API with the token of the signed-in
+organiser.
 """
 
 from typing import Any, Final
@@ -8,6 +9,7 @@ from typing import Any, Final
 from flask import Response, request
 
 from api import etags
+from api.auth import anyone, authorize, viewer
 from api.games.schemas import GameView
 from api.matches.schemas import DEFAULTS, MAX_SEATS
 from api.pages.page import Pages, page
@@ -16,6 +18,7 @@ from api.tournaments import terms
 from api.tournaments.pages import TOURNAMENT, entry_page, tournament_context
 from api.tournaments.presentation import editable_terms
 from api.views import current_session
+from referee.accounts.scopes import Scope
 from referee.db.texts import MAX_LINK_LENGTH
 from referee.games import catalogue
 from referee.house.players import LEVELS
@@ -24,6 +27,7 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments import announcement, editing, tournaments
 from referee.tournaments.announcement import ANNOUNCEMENT
 from referee.tournaments.presets import PRESETS, preset_terms
+from referee.tournaments.states import TournamentState
 from referee.tournaments.terms import MAX_CYCLES, max_entries
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
@@ -73,8 +77,16 @@ def draft() -> Response:
 
 @pages.view(f"{TOURNAMENT}/organise", "page")
 def manage(tournament_id: str) -> Response:
-    """Show the page for running a tournament, with its entries and seeds and, while it is a draft, its terms."""
+    """Show the page for running a tournament, with its entries and seeds and its terms.
+
+    A draft is shown to those who run it only. Browsers send no token when they open a page: they get a page that says
+    nothing of the draft, and its script asks again with the token.
+    """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
+    if tournament.status == TournamentState.DRAFT:
+        authorize(anyone, Scope.READ)
+        if not tournaments.is_visible(tournament, viewer()):
+            return page("organise/draft.html")
     numbered, items = entry_page(tournament)
     return page(
         "organise/tournament.html",

@@ -88,9 +88,14 @@ def get_tournament(session: Session, tournament_id: str, *, manager: Account | N
 def get_visible_tournament(session: Session, tournament_id: str, viewer: Account | None = None) -> Tournament:
     """Return a tournament. Raise ``NotFound`` if there is none, or if it is a draft that ``viewer`` does not run."""
     found = get_tournament(session, tournament_id)
-    if found.status == TournamentState.DRAFT and (viewer is None or not is_manager(viewer, found)):
+    if not is_visible(found, viewer):
         raise NotFound("tournament", tournament_id)
     return found
+
+
+def is_visible(tournament: Tournament, viewer: Account | None) -> bool:
+    """Return whether the tournament is shown to this account, or to everybody for None: a draft is not."""
+    return tournament.status != TournamentState.DRAFT or (viewer is not None and is_manager(viewer, tournament))
 
 
 def is_manager(account: Account, tournament: Tournament) -> bool:

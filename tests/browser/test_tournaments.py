@@ -377,6 +377,22 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, fil
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 422" not in one]
 
 
+def test_a_draft_shows_itself_to_its_organiser_and_nothing_to_others(page_at: PageAt, filled: Filled) -> None:
+    path = f"/tournaments/{filled.tournaments['draft']}/organise"
+
+    page = page_at(path)
+    expect(page.get_by_role("heading", name="Draft of a tournament")).to_be_visible()
+    page.get_by_label("Your token").fill(filled.tokens["owner"])
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("you do not run this tournament")).to_be_visible()
+    expect(page.locator("#terms")).to_have_count(0)
+
+    page = page_at(path, token=filled.tokens["organiser"])
+    expect(page.locator("#terms")).to_be_visible()
+    expect(page.get_by_role("button", name="Delete the draft…")).to_be_visible()
+    expect(page.get_by_role("heading", name="Draft of a tournament")).to_have_count(0)
+
+
 def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
         by = filled.accounts["organiser"]
@@ -384,11 +400,10 @@ def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt
         made = tournaments.create_tournament(
             session, "Two tabs", created_by=by, quota=MANY_TOURNAMENTS, status=TournamentState.DRAFT, **terms
         ).id
-    page = page_at(f"/tournaments/{made}/organise")
-    with filled.database.write() as session:  # after the page was made, before its script asks for anything
+    page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
+    expect(page.get_by_label("Name of the tournament")).to_have_value("Two tabs")
+    with filled.database.write() as session:
         tournaments.get_tournament(session, made).name = "Of another tab"
-    page.get_by_label("Your token").fill(filled.tokens["organiser"])
-    page.keyboard.press("Enter")
     page.get_by_label("Name of the tournament").fill("Of this tab")
     save = page.get_by_role("button", name="Save the terms")
 

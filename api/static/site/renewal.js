@@ -56,12 +56,16 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
   };
 }
 
-/** Resolve to this page as the server renders it now, or to null if it refuses. Reject if it is unavailable. */
-export function rendered() {
+/**
+ * Resolve to this page as the server renders it now, for the account of the token if there is one, or to null if it
+ * refuses. Reject if it is unavailable.
+ */
+export function rendered(token = null) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(); // parses the document without running its scripts
     request.open("GET", location.href);
     request.setRequestHeader("Accept", "text/html");
+    if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
     request.responseType = "document";
     request.timeout = TIMEOUT_MS;
     request.onload = () => {
