@@ -37,7 +37,7 @@ def check(lines):
     need(not signature or (signature["match"], signature["log"]) == last, "the signature is that of another log")
     group, reveal = rows[0]["group"], rows[-1]
     need(reveal["type"] == "reveal", "no seed is revealed: the deal group is not over yet, or rows are missing")
-    check_openings(group, reveal, rows[0]["log_format"])
+    check_openings(group, reveal)
     text = "|".join(["referee/v1", group["id"], *reveal["nonces"]])
     key, nodes = hmac.digest(bytes.fromhex(reveal["seed"]), text.encode(), "sha256"), {"deck": 0, "draw": 0}
     for row in (row for row in rows if row["type"] == "chance"):
@@ -56,20 +56,20 @@ def is_signature(row):
     return row.get("type") == "signature" and "row" not in row
 
 
-def check_openings(group, reveal, log_format):
+def check_openings(group, reveal):
     """Check the opening that led to the cards and the earlier ones, which bots ended and which led to none."""
-    earlier, failed = (reveal["openings"], set()) if log_format > 1 else ([], set())
-    for opening in [*earlier, {**group, **reveal, "failures": {}}]:
+    failed = set()
+    for opening in [*reveal["openings"], {**group, **reveal, "failures": {}}]:
         committed = hashlib.sha256(bytes.fromhex(opening["seed"]) + opening["id"].encode()).hexdigest()
         need(committed == opening["commitment"], "not the committed seed")
         need(opening["failures"] or opening["id"] == group["id"], "an earlier opening was ended by nobody")
         for bot, nonce, promised in zip(group["entries"], opening["nonces"], opening["nonce_hashes"], strict=True):
             need(not nonce or hashlib.sha256(nonce.encode()).hexdigest() == promised, "a nonce was exchanged")
-            withheld = promised and not nonce and log_format > 1
+            withheld = promised and not nonce
             need(not withheld or opening["failures"].get(bot) == "nonce_withheld", "a promised nonce is missing")
             need(not promised or bot not in failed, "a bot that had ended an opening was asked for another nonce")
         failed |= opening["failures"].keys()
-    need(False not in reveal.get("accepted", []), "a bot refused the nonces")
+    need(False not in reveal["accepted"], "a bot refused the nonces")
 
 
 def origin(lines):
@@ -77,9 +77,8 @@ def origin(lines):
     rows = list(map(json.loads, lines[-3:]))
     reveal = next(row for row in rows if row["type"] == "reveal")
     signed = "signature not checked" if any(map(is_signature, rows)) else "not signed"
-    missing = sum(bool(h and not n) for n, h in zip(reveal["nonces"], reveal["nonce_hashes"], strict=True))
-    given, ended = sum(map(bool, reveal["nonces"])), len(reveal.get("openings", []))
-    return f"{given} nonces of bots, {missing} promised ones missing, {ended} earlier openings ended; {signed}"
+    given, ended = sum(map(bool, reveal["nonces"])), len(reveal["openings"])
+    return f"{given} nonces of bots, {ended} earlier openings ended; {signed}"
 
 
 def stream(key, kind, nodes):

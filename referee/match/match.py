@@ -18,7 +18,6 @@ from referee.match.log import AnswerSource, Log, parse_row, visible_events
 from referee.match.time_limits import Banks, Limits
 
 LOG_FORMAT = 2
-LOG_FORMATS = (1, 2)  # that can be read and continued
 FAULTS_IN_A_ROW = 3  # consecutive faults after which a seat is retired
 FAULTS_IN_A_MATCH = 10  # faults in one match after which a seat is retired
 
@@ -100,7 +99,6 @@ def new_header(
     group: Json,
     rated: bool = False,
     limits: Limits | None = None,
-    log_format: int = LOG_FORMAT,
 ) -> Json:
     """Return the header, which is row 0 of a log. Raise ``NoSuchGame``, or ``BadOption`` for bad options.
 
@@ -108,7 +106,7 @@ def new_header(
     """
     rules = game(game_name)
     return {
-        "log_format": log_format,
+        "log_format": LOG_FORMAT,
         "match": match_id,
         "game": game_name,
         "rules_version": rules.rules_version,

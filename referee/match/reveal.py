@@ -16,8 +16,7 @@ from referee.match.canonical import Json
 from referee.match.chance import commitment
 from referee.match.log import digest
 
-FORMAT_WITH_OPENINGS: Final = 2  # the first log format whose reveal row has ``accepted`` and ``openings``
-_FIRST_MEMBERS: Final = frozenset({"type", "row", "prev", "seed", "nonces", "nonce_hashes"})
+_MEMBERS: Final = frozenset({"type", "row", "prev", "seed", "nonces", "nonce_hashes", "accepted", "openings"})
 _OPENING_MEMBERS: Final = frozenset({"id", "commitment", "seed", "nonces", "nonce_hashes", "failures"})
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
 _NONCE: Final = re.compile(r"[0-9A-Za-z_-]{0,64}")
@@ -65,14 +64,13 @@ class Reveal:
     """Hold what the last row of a log reveals.
 
     ``nonces``, ``nonce_hashes`` and ``accepted`` are in entry order. ``accepted`` has the answers to step 3, None for a
-    bot that gave none; it is None as a whole for a group that was opened before there was a step 3. ``openings`` are
-    the earlier openings, oldest first.
+    bot that gave none. ``openings`` are the earlier openings, oldest first.
     """
 
     seed: bytes
     nonces: Sequence[str]
     nonce_hashes: Sequence[str]
-    accepted: Sequence[bool | None] | None
+    accepted: Sequence[bool | None]
     openings: Sequence[EndedOpening] = ()
 
     @classmethod
@@ -80,35 +78,27 @@ class Reveal:
         """Return the reveal of a group none of whose bots gave a nonce."""
         return cls(seed, [""] * entries, [""] * entries, [None] * entries)
 
-    @property
-    def log_format(self) -> int:
-        """Return the format of logs that end with this reveal."""
-        return 1 if self.accepted is None else FORMAT_WITH_OPENINGS
-
     def to_json(self) -> Json:
         """Return the members of the reveal row."""
-        members: Json = {
+        return {
             "seed": self.seed.hex(),
             "nonces": list(self.nonces),
             "nonce_hashes": list(self.nonce_hashes),
+            "accepted": list(self.accepted),
+            "openings": [opening.to_json() for opening in self.openings],
         }
-        if self.accepted is not None:
-            members["accepted"] = list(self.accepted)
-            members["openings"] = [opening.to_json() for opening in self.openings]
-        return members
 
 
 @dataclass(frozen=True, slots=True)
 class DealOrigin:
     """State where the deals of a match come from.
 
-    ``nonces`` is the number of bots whose nonces entered the deals. ``missing`` is the number of promised nonces that
-    did not, which only logs of format 1 allow. ``failures`` counts the failures that ended earlier openings, by
-    ``OpeningFailure``, and ``openings`` is the number of openings, including the one that led to the deals.
+    ``nonces`` is the number of bots whose nonces entered the deals. ``failures`` counts the failures that ended earlier
+    openings, by ``OpeningFailure``, and ``openings`` is the number of openings, including the one that led to the
+    deals.
     """
 
     nonces: int
-    missing: int
     openings: int
     failures: Mapping[str, int]
 
@@ -120,8 +110,6 @@ def describe_origin(origin: DealOrigin) -> str:
         clause = f"deals follow from the revealed seed and the nonces of {nonces}"
     else:
         clause = "deals follow from the revealed seed alone: no bot gave a nonce, so the operator could choose it"
-    if origin.missing:
-        clause += f"; promised nonces that are missing: {origin.missing}, so the operator could choose, too"
     if origin.openings > 1:
         failures = ", ".join(f"{count} by {code}" for code, count in sorted(origin.failures.items()))
         clause += f"; openings that ended before: {origin.openings - 1} ({failures})"
@@ -131,8 +119,8 @@ def describe_origin(origin: DealOrigin) -> str:
 def parse_reveal(header: Json, row: Json) -> tuple[Reveal, DealOrigin]:
     """Return what a reveal row states. Raise ``BadReveal`` if it is malformed or contradicts itself or the header.
 
-    In format 2, all promised nonces are given, no bot refused them, and each earlier opening names the bots that ended
-    it, which were asked for no further nonce.
+    All promised nonces must be given, no bot may have refused them, and each earlier opening must name the bots that
+    ended it, which were asked for no further nonce.
     """
     try:
         return _parse(header, row)
@@ -141,21 +129,18 @@ def parse_reveal(header: Json, row: Json) -> tuple[Reveal, DealOrigin]:
 
 
 def _parse(header: Json, row: Json) -> tuple[Reveal, DealOrigin]:
-    group, has_openings = header["group"], header["log_format"] >= FORMAT_WITH_OPENINGS
-    members = _FIRST_MEMBERS | {"accepted", "openings"} if has_openings else _FIRST_MEMBERS
-    _require(row.keys() == members, f"the reveal must have just these members: {', '.join(sorted(members))}")
+    group = header["group"]
+    _require(row.keys() == _MEMBERS, f"the reveal must have just these members: {', '.join(sorted(_MEMBERS))}")
     seed = _parse_seed(group, row["seed"])
     missing = _count_missing(group["entries"], row["nonces"], row["nonce_hashes"])
-    accepted, openings = None, []
-    if has_openings:
-        accepted, openings = row["accepted"], _parse_openings(group, row["openings"])
-        _require(not missing, f"promised nonces that are missing: {missing}, so this opening should have ended")
-        _check_accepted(group["entries"], row["nonces"], accepted)
-        _check_left_out(group["entries"], [*openings, EndedOpening(**_last_opening(group, row, seed))])
+    openings = _parse_openings(group, row["openings"])
+    _require(not missing, f"promised nonces that are missing: {missing}, so this opening should have ended")
+    _check_accepted(group["entries"], row["nonces"], row["accepted"])
+    _check_left_out(group["entries"], [*openings, EndedOpening(**_last_opening(group, row, seed))])
     counted = Counter(code for opening in openings for code in opening.failures.values())
-    reveal = Reveal(seed, row["nonces"], row["nonce_hashes"], accepted, openings)
+    reveal = Reveal(seed, row["nonces"], row["nonce_hashes"], row["accepted"], openings)
     given = sum(nonce != "" for nonce in row["nonces"])
-    return reveal, DealOrigin(given, missing, len(openings) + 1, dict(counted))
+    return reveal, DealOrigin(given, len(openings) + 1, dict(counted))
 
 
 def _parse_seed(group: Json, text: Any) -> bytes:

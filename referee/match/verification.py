@@ -11,7 +11,7 @@ from referee.games.state import Seat
 from referee.match.canonical import Json, dumps
 from referee.match.chance import CommittedChance, RecordedChance
 from referee.match.log import LINK_MEMBERS, digest, parse_row
-from referee.match.match import LOG_FORMATS, Match, is_answer
+from referee.match.match import LOG_FORMAT, Match, is_answer
 from referee.match.plausibility import check_answer, check_header
 from referee.match.reveal import BadReveal, DealOrigin, parse_reveal
 from referee.match.signature import BadSignature, LogSignature, check_belongs, parse_signature, split_signature
@@ -147,8 +147,8 @@ def _check_links(lines: Sequence[bytes], rows: Sequence[Json]) -> None:
 
 
 def _parse_header(row: Json) -> Json:
-    if row["type"] != "header" or row.get("log_format") not in LOG_FORMATS:
-        raise BadLog(0, f"expected a header of log format {' or '.join(map(str, LOG_FORMATS))}")
+    if row["type"] != "header" or row.get("log_format") != LOG_FORMAT:
+        raise BadLog(0, f"expected a header of log format {LOG_FORMAT}")
     header = {name: value for name, value in row.items() if name not in LINK_MEMBERS}
     try:
         check_header(header)

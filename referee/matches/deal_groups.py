@@ -128,7 +128,7 @@ def load_reveal(session: Session, group: RevealedGroup, master_key: bytes) -> Re
         seed=unseal_seed_of_group(group, master_key),
         nonces=group.nonces or blank,
         nonce_hashes=group.nonce_hashes or blank,
-        accepted=group.accepted,
+        accepted=group.accepted or [None] * len(group.entries),
         openings=load_ended_openings(session, group.id, master_key) if group.opening_number > 1 else (),
     )
 

@@ -37,7 +37,7 @@ export function checkDeals(header, rows) {
   const unfit = nonces.findIndex((nonce, place) => nonce && hexOf(sha256(UTF8.encode(nonce))) !== hashes[place]);
   if (unfit >= 0) return { row: last, reason: `nonce ${unfit} does not fit its hash` };
   const missing = nonces.findIndex((nonce, place) => !nonce && hashes[place]);
-  if (header.log_format > 1 && missing >= 0) return { row: last, reason: `nonce ${missing} was promised and is missing` };
+  if (missing >= 0) return { row: last, reason: `nonce ${missing} was promised and is missing` };
   return { ...checkOutcomes(rows, committedChance(seed, group.id, nonces)), nonces: nonces.filter(Boolean).length };
 }
 

@@ -5,7 +5,7 @@ import { concatBytes } from "./digests.js";
 const MOST_BYTES = 64 * 2 ** 20; // maximum size of a file, compressed and decompressed
 const MOST_MEMBERS = 64; // maximum number of members of a gzip file
 const MOST_SEATS = 32;
-const LOG_FORMATS = [1, 2];
+const LOG_FORMAT = 2;
 const STRICT = new TextDecoder("utf-8", { fatal: true });
 
 /** Signal that a file is not a valid log. `message` is shown to the reader. */
@@ -109,7 +109,7 @@ function rowOf(line, number) {
 
 function checkHeader(row) {
   if (row.type !== "header") throw wrongRow(0, "a match log begins with its header");
-  if (!LOG_FORMATS.includes(row.log_format)) throw wrongRow(0, `its log format is ${short(row.log_format)}; this viewer supports ${LOG_FORMATS.join(" and ")}`);
+  if (row.log_format !== LOG_FORMAT) throw wrongRow(0, `its log format is ${short(row.log_format)}; this viewer supports ${LOG_FORMAT}`);
   if (typeof row.game !== "string" || !isObject(row.options)) throw wrongRow(0, "it must name a game and options");
   if (!Number.isInteger(row.seats) || row.seats < 1 || row.seats > MOST_SEATS) throw wrongRow(0, "its number of seats is invalid");
   const named = Array.isArray(row.players) && row.players.length === row.seats && row.players.every(isNamed);

@@ -14,7 +14,7 @@ from referee.db.engine import current_time
 from referee.db.prepared import Prepared
 from referee.errors import NotFound
 from referee.match.log import LINK_MEMBERS, parse_row
-from referee.match.match import LOG_FORMAT, new_header
+from referee.match.match import new_header
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs
 from referee.matches.states import DealGroupState, MatchState
@@ -139,7 +139,6 @@ def _header(match_id: str, match: "_MatchRow", players: Sequence[RunnerSeat]) ->
         group={"id": match.group_id, "commitment": match.commitment, "entries": match.entries},
         rated=match.rated,
         limits=Limits(match.budget_ms, match.bank_ms),
-        log_format=1 if match.state != DealGroupState.NEW and match.accepted is None else LOG_FORMAT,
     )
 
 
@@ -165,7 +164,6 @@ class _MatchRow(NamedTuple):
     commitment: str
     entries: list[str]
     nonces: list[str] | None
-    accepted: list[bool | None] | None
     anonymous: bool | None
 
 
@@ -191,7 +189,7 @@ _MATCHES, _GROUPS, _TOURNAMENTS, _SEATS, _BOTS, _SEALED = (
 _MATCH: Final = Prepared(
     select(
         *(_MATCHES.c[name] for name in _MatchRow._fields[:10]),
-        *(_GROUPS.c[name] for name in _MatchRow._fields[10:16]),
+        *(_GROUPS.c[name] for name in _MatchRow._fields[10:15]),
         _TOURNAMENTS.c.anonymous,
     )
     .select_from(

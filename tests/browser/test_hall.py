@@ -211,7 +211,7 @@ def test_nothing_is_cut_off(
             names |= set(page.locator("#part-standings tbody tr:visible bdi").all_inner_texts())
         page.keyboard.press("ArrowRight")
 
-    assert seen[-2:] == ["table", "results"]
+    assert seen[(seen.index("table") + 1) % len(seen)] == "results", "the first part may be any: they take turns"
     assert len(names) == entrants, "every page of rows was shown"
     axe(page)
 

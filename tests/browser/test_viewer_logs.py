@@ -97,7 +97,7 @@ JUNK: dict[str, tuple[bytes, str]] = {
     "list": (b"[1]", "it is not a JSON object"),
     "deep": (b"[" * 200_000, "line 1 (row 0) is wrong"),
     "other": (b'{"type":"decision"}', "begins with its header"),
-    "format": (dumps(header(log_format=3)), "log format is 3; this viewer supports 1 and 2"),
+    "format": (dumps(header(log_format=3)), "log format is 3; this viewer supports 2"),
     "seats": (dumps(header(seats=10**9)), "number of seats"),
     "players": (dumps(header(players=[{"name": 1}, None])), "name a player for each seat"),
     "row": (dumps(header()) + b"\nnonsense", "line 2 (row 1) is wrong"),

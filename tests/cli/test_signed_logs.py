@@ -2,21 +2,16 @@
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import delete
 
 from referee.cli import main
-from referee.db.engine import Database
 from referee.match.log import digest, parse_row
 from referee.match.signing_keys import SigningKey
-from referee.matches.tables import SignedLog
-from tests.database.world import FakeClock, World
 from tests.golden import path
 from tests.surroundings import MASTER_KEY
 
@@ -131,25 +126,3 @@ def test_narrating_and_the_page_of_a_match_leave_the_signature_out(log: Path, tm
     assert run("replay", str(log)).stdout == run("replay", str(path("pool-nap-3"))).stdout
     assert run("replay", str(log), "--html", str(page)).exit_code == 0
     assert page.exists()
-
-
-def test_F14_the_upgrade_signs_old_logs_and_the_audit_checks_them(tmp_path: Path, sqlite_template: Path) -> None:
-    (tmp_path / "referee.db").write_bytes(sqlite_template.read_bytes())
-    (tmp_path / "master.key").write_bytes(MASTER_KEY.hex().encode())
-    os.chmod(tmp_path / "master.key", 0o600)
-    world = World(Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock()))
-    bots = world.bots(2)
-    for _ in range(3):
-        world.play(bots)
-    with world.database.write() as session:
-        session.execute(delete(SignedLog))
-    world.database.dispose()
-    on_data = CliRunner(env={"REFEREE_DATA": str(tmp_path)})
-
-    before = on_data.invoke(main, ["audit"])
-    upgraded = on_data.invoke(main, ["admin", "upgrade"])
-    after = on_data.invoke(main, ["audit"])
-
-    assert before.stdout.count("expected an entry of the chain") == 3
-    assert "3 logs of earlier matches were verified and signed." in upgraded.stdout
-    assert after.stdout == f"{tmp_path}: no differences\n"

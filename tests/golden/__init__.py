@@ -14,7 +14,6 @@ from tests.games.hooks import HOOKS
 from tests.match.playing import SEED, at_random, header, played
 
 FOLDER = Path(__file__).parent
-FORMAT_1 = FOLDER / "format_1"  # the same matches, as they were recorded in the first log format
 RECORDED: dict[str, tuple[str, int, Json]] = {
     f"{game}-{seats}": (game, seats, {**options})
     for game, hook in HOOKS.items()

@@ -49,15 +49,15 @@ def refused_opening() -> Json:
     return reveal_of(["", "f", ""], [None, True, None], earlier)
 
 
-def log_with(reveal: Json, log_format: int = 2) -> list[bytes]:
+def log_with(reveal: Json) -> list[bytes]:
     """Return a log whose deals follow from this reveal, as an operator would write it who bends nothing else."""
-    head = {**header("pool-nap", 3, {"rounds": 1}), "log_format": log_format}
+    head = header("pool-nap", 3, {"rounds": 1})
     match = played(head, at_random(Random(3)), CommittedChance(SEED, GROUP, reveal["nonces"]))
     return [*match.lines, reveal_line(len(match.lines), match.lines[-1], reveal)]
 
 
-def verified(reveal: Json, **terms: Any) -> VerificationReport:
-    return verify(log_with(reveal, **terms))
+def verified(reveal: Json) -> VerificationReport:
+    return verify(log_with(reveal))
 
 
 def drop_a_promised_nonce(reveal: Json) -> None:
@@ -191,14 +191,3 @@ def test_a_report_says_where_the_deals_come_from(made: Callable[[], Json], words
 
     assert origin is not None
     assert words in describe_origin(origin)
-
-
-def test_D8_a_log_of_the_first_format_counts_the_promised_nonces_that_it_lacks() -> None:
-    """In the first format, operators could leave promised nonces out, and nothing showed it."""
-    reveal = Reveal(SEED, ["", "b", ""], [hash_of("a"), hash_of("b"), ""], None).to_json()
-
-    report = verified(reveal, log_format=1)
-
-    assert report.ok
-    assert report.origin is not None
-    assert "promised nonces that are missing: 1, so the operator could choose, too" in describe_origin(report.origin)
