@@ -48,7 +48,10 @@ def ladder(world: World) -> str:
     return str(played[0].ladder_id)
 
 
-PLANTED = "INSERT INTO ledger_entries (ladder_id, created_at, kind, match_id) SELECT id, created_at, {} FROM ladders"
+PLANTED = (
+    "INSERT INTO ledger_entries (ladder_id, created_at, rating_rules, kind, match_id)"
+    " SELECT id, created_at, 3, {} FROM ladders"
+)
 TAMPERED = [
     ("UPDATE ratings SET value = value + 1 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "rating"),
     ("UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change"),
