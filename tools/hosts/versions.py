@@ -39,7 +39,7 @@ def unpack_previous_schema(folder: Path) -> OtherVersion:
     current = _read_migrations("HEAD")
     for commit in _list_schema_changes():
         earlier = _read_migrations(commit)
-        if earlier < current:
+        if earlier and earlier < current:
             return _unpack(commit, folder)
     raise NoOtherVersion("no version of the main line has a schema from which the current one follows")
 
