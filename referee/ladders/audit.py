@@ -214,23 +214,23 @@ def _check_reveal(
 
 def _known_members(session: Session, group: DealGroup) -> Json:
     """Return the members of the reveal row that follow from the database without the master key."""
-    blank = [""] * len(group.entries)
-    members: Json = {"nonces": group.nonces or blank, "nonce_hashes": group.nonce_hashes or blank}
-    if group.accepted is not None:
-        members["accepted"] = group.accepted
-        members["openings"] = [
+    count = len(group.entries)
+    return {
+        "nonces": group.nonces or [""] * count,
+        "nonce_hashes": group.nonce_hashes or [""] * count,
+        "accepted": group.accepted or [None] * count,
+        "openings": [
             {"id": ended.id, "commitment": ended.commitment, "failures": failures}
             | {"nonces": ended.nonces, "nonce_hashes": ended.nonce_hashes}
             for ended, failures in deal_groups.list_superseded(session, group.id)
-        ]
-    return members
+        ],
+    }
 
 
 def _revealed_members(row: Json) -> Json:
     """Return these members of a reveal row. Its seeds fit their commitments, as the log is valid."""
     members = {name: value for name, value in row.items() if name not in (*LINK_MEMBERS, "seed")}
-    if "openings" in members:
-        members["openings"] = [
-            {name: value for name, value in opening.items() if name != "seed"} for opening in members["openings"]
-        ]
+    members["openings"] = [
+        {name: value for name, value in opening.items() if name != "seed"} for opening in members["openings"]
+    ]
     return members
