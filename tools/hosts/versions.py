@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent.parent
 MIGRATIONS = "referee/db/migrations/versions"
-SCHEMA = (MIGRATIONS, ":(glob)referee/**/tables.py")  # the first migration creates what the models declare
+TABLES = ":(glob)referee/**/tables.py"  # the first migration creates what the models declare
 
 
 class NoOtherVersion(Exception):
@@ -25,7 +25,7 @@ class OtherVersion(NamedTuple):
 
 def unpack_oldest(folder: Path) -> OtherVersion:
     """Unpack the oldest version of the main line that has the current schema. Raise ``NoOtherVersion`` without one."""
-    commit, *_ = _list_schema_changes()
+    commit, *_ = _list_commits_changing(MIGRATIONS, TABLES)
     if commit == _git("rev-parse", "HEAD").decode().strip():
         raise NoOtherVersion("the newest commit changed the schema, so no other version has it")
     return _unpack(commit, folder)
@@ -37,18 +37,18 @@ def unpack_previous_schema(folder: Path) -> OtherVersion:
     Raise ``NoOtherVersion`` if there is none.
     """
     current = _read_migrations("HEAD")
-    for commit in _list_schema_changes():
+    for commit in _list_commits_changing(MIGRATIONS):
         earlier = _read_migrations(commit)
-        if earlier and earlier < current:
+        if earlier < current:
             return _unpack(commit, folder)
     raise NoOtherVersion("no version of the main line has a schema from which the current one follows")
 
 
-def _list_schema_changes() -> list[str]:
-    """Return the commits of the main line that changed the schema, newest first."""
+def _list_commits_changing(*paths: str) -> list[str]:
+    """Return the commits of the main line that changed one of these paths, newest first."""
     if not (ROOT / ".git").exists():
         raise NoOtherVersion("this is not a checkout of git")
-    found = _git("log", "--first-parent", "--format=%H", "--", *SCHEMA).decode().split()
+    found = _git("log", "--first-parent", "--format=%H", "--", *paths).decode().split()
     if not found:
         raise NoOtherVersion("the checkout has no history")
     return found
