@@ -21,9 +21,7 @@ from tests.browser.record import LADDER, MANY_TOURNAMENTS, Filled
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _room(filled: Filled) -> None:
-    filled.end_other_tournaments()
+pytestmark = pytest.mark.usefixtures("room")
 
 
 def opened(filled: Filled, name: str, **terms: Any) -> str:

@@ -34,9 +34,7 @@ AT_ONCE = "Math.random = () => 0"  # who would wait a while before asking asks n
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _room(filled: Filled) -> None:
-    filled.end_other_tournaments()
+pytestmark = pytest.mark.usefixtures("room")
 
 
 def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
