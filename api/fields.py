@@ -14,6 +14,7 @@ from referee.botclient import address_guard
 from referee.db.names import MAX_LENGTH, MAX_TITLE_LENGTH, MIN_LENGTH, SIGNS, TITLE_SIGNS, validate_name, validate_title
 from referee.errors import BadOption, UrlRefused
 from referee.ratings.elo import MICRO
+from referee.timestamps import format_time
 
 replace_defaults()
 
@@ -235,8 +236,7 @@ class UtcDateTime(fields.Field[datetime]):
         if value is None:
             return None
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        return str(moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+        return format_time(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment)
 
 
 class NextMinute(UtcDateTime):

@@ -3,8 +3,10 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
+
+from referee.timestamps import format_time
 
 # Beginnings of text that spreadsheets treat as formulas, and the apostrophe put before them, so that different texts
 # stay different: ratings depend on changes of version.
@@ -31,5 +33,5 @@ def cell(value: object) -> object:
         case bool():
             return str(value).lower()
         case datetime():
-            return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            return format_time(value)
     return value

@@ -15,7 +15,7 @@ CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standing
 BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
     *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
-    *("referee.csv_table", "referee.version"),
+    *("referee.csv_table", "referee.timestamps", "referee.version"),
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
@@ -46,6 +46,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.private_ranges": (),
     "referee.project_files": (),
     "referee.retention_limits": (),
+    "referee.timestamps": (),
+    "referee.csv_table": ("referee.timestamps",),
     "referee.version": (),
     "referee.settings": (
         *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import referee
+from referee.timestamps import format_time
 
 MEDIA_TYPE: Final = "application/atom+xml"
 NAMESPACE: Final = "http://www.w3.org/2005/Atom"
@@ -55,7 +56,7 @@ def write_feed(feed: AtomFeed, public_url: str) -> bytes:
     _add(root, "id", _tag_uri(public_url, feed.key, feed.named_at))
     _add(root, "title", feed.title)
     _add(root, "subtitle", feed.subtitle)
-    _add(root, "updated", _write_time(feed.updated))
+    _add(root, "updated", format_time(feed.updated))
     author = ElementTree.SubElement(root, "author")
     _add(author, "name", "Referee")
     _add(author, "uri", f"{public_url}/")
@@ -73,7 +74,7 @@ def _add_entry(root: ElementTree.Element, entry: FeedEntry, public_url: str) -> 
     added = ElementTree.SubElement(root, "entry")
     _add(added, "id", _tag_uri(public_url, entry.key, entry.named_at))
     _add(added, "title", entry.title)
-    _add(added, "updated", _write_time(entry.updated))
+    _add(added, "updated", format_time(entry.updated))
     _add(added, "link", rel="alternate", type="text/html", href=f"{public_url}{entry.path}")
     _add(added, "category", term=entry.category)
     _add(added, "summary", entry.summary)
@@ -87,7 +88,3 @@ def _add(parent: ElementTree.Element, name: str, text: str | None = None, **attr
 def _tag_uri(public_url: str, key: str, named_at: datetime) -> str:
     """Return an id that stays the same when pages move (RFC 4151)."""
     return f"tag:{urlsplit(public_url).hostname},{named_at:%Y-%m-%d}:{key}"
-
-
-def _write_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -9,7 +9,6 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -20,6 +19,7 @@ from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
 from referee.db.engine import current_time
 from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+from referee.timestamps import format_time
 
 COMMAND_LINE: Final = "command line"  # the name of the operator of the machine
 COLUMNS: Final = ("id", "at", "account", "account_name", "kind", "object", "tournament", "reason", "details")
@@ -96,7 +96,7 @@ def write_ndjson(acts: Iterable[Act]) -> Iterator[str]:
 def act_to_json(act: Act) -> dict[str, Any]:
     return {
         "id": act.id,
-        "at": _instant(act.created_at),
+        "at": format_time(act.created_at),
         "account": act.account_id,
         "account_name": act.account_name,
         "kind": act.kind.value,
@@ -115,10 +115,6 @@ def _conditions(wanted: ActFilter) -> list[Any]:
         (Act.kind, wanted.kind),
     )
     return [column == value for column, value in columns if value is not None]
-
-
-def _instant(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _csv_line(cells: Sequence[Any]) -> str:

@@ -10,6 +10,7 @@ from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.prepared import Prepared
 from referee.match.canonical import Json, dumps
+from referee.timestamps import format_time
 from referee.webhooks import inbox
 from referee.webhooks.states import DeliveryState, NotificationType, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
@@ -69,8 +70,7 @@ def enqueue_delivery(session: Session, webhook: Webhook, event: str, payload: Js
 def _message(session: Session, event: str, payload: Json) -> Json:
     """Return the column values of a delivery except its id and webhook. Raise ``ValueError`` for a body over 16 KiB."""
     moment = current_time(session)
-    timestamp = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    body = dumps({"type": event, "timestamp": timestamp, "data": payload})
+    body = dumps({"type": event, "timestamp": format_time(moment), "data": payload})
     if len(body) > MAX_BODY_BYTES:
         raise ValueError(f"a body has at most {MAX_BODY_BYTES} bytes, this {event} has {len(body)}")
     return {

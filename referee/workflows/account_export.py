@@ -6,7 +6,7 @@ would give a secret away.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, Table, inspect, or_, select, tuple_
@@ -30,6 +30,7 @@ from referee.ladders.tables import (
 )
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, MatchVoid, ReportedError, StoredMatch
 from referee.series.tables import Series, SeriesOrganiser
+from referee.timestamps import format_time
 from referee.tournaments.tables import (
     EntryRequest,
     Invitation,
@@ -93,7 +94,7 @@ def _plain(value: Any) -> Any:
     """Return the value as JSON can hold it: times in UTC, and bytes as text, in which bad ones are replaced."""
     match value:
         case datetime():
-            return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            return format_time(value)
         case date():
             return value.isoformat()
         case bytes():

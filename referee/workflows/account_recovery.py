@@ -26,6 +26,7 @@ from referee.db.names import name_key
 from referee.errors import NotFound, RecoveryRefused
 from referee.master_keys import key_ring
 from referee.protocol.signing import bot_secrets, recovery_proof
+from referee.timestamps import format_time
 from referee.webhooks import outbox
 from referee.webhooks.states import NotificationType
 
@@ -52,7 +53,7 @@ def make_challenge(session: Session, master_key: bytes) -> tuple[str, datetime]:
 def make_code(session: Session, account_id: str, token_id: str) -> str:
     """Return a new recovery code, which ends when this token is revoked. Notify the owner: a thief may have made it."""
     code = recovery_codes.renew_code(session, account_id, token_id)
-    payload = {"account": account_id, "token": token_id, "at": _format_time(current_time(session))}
+    payload = {"account": account_id, "token": token_id, "at": format_time(current_time(session))}
     outbox.emit(session, NotificationType.RECOVERY_CODE_MADE, [account_id], payload)
     return code
 
@@ -104,7 +105,7 @@ def replace_tokens(session: Session, account: Account, proof: str) -> tuple[Toke
     token, text = accounts.create_token(session, account.id, TOKEN_NAME)
     proven = update(Bot).where(Bot.owner_id == account.id, Bot.id == proof)
     session.execute(proven.values(recovery_token_id=token.id))
-    payload = {"account": account.id, "proof": proof, "at": _format_time(moment)}
+    payload = {"account": account.id, "proof": proof, "at": format_time(moment)}
     outbox.emit(session, NotificationType.ACCOUNT_RECOVERED, [account.id], payload)
     return token, text, code
 
@@ -141,10 +142,6 @@ def _made_at(challenge: str, now: datetime, master_key: bytes) -> datetime | Non
 
 def _seal(master_key: bytes, content: str) -> str:
     return hmac.digest(master_key, f"referee/account-recovery|{content}".encode(), "sha256").hex()
-
-
-def _format_time(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _milliseconds(moment: datetime) -> int:
