@@ -8,14 +8,13 @@ from random import Random
 from typing import Final
 
 from bench.measure import Benchmark, Json, cpu_ms, per_cpu_second, run, significant
-from referee.ratings.elo import START, elo_changes
+from referee.ratings.elo import START
+from referee.ratings.exchange import Seat, exchange, stake
 from referee.ratings.strengths import RankedResult, fit
 
 SEATS: Final = 4
 BOTS: Final = 100
 FITS: Final = ((100, 1_000), (100, 10_000), (400, 10_000), (1_000, 10_000), (100, 100_000))  # bots, results
-
-Update = tuple[list[int], list[int], list[int]]  # ratings, games played, placements
 
 
 def measure(benchmark: Benchmark) -> Json:
@@ -27,7 +26,7 @@ def measure(benchmark: Benchmark) -> Json:
 
     def compute_changes() -> None:
         for update in updates:
-            elo_changes(*update)
+            exchange(update, {})
 
     rated = per_cpu_second(matches, lambda: compute_ladder(tables, placements), benchmark.runs)
     changes = per_cpu_second(matches, compute_changes, benchmark.runs)
@@ -43,14 +42,16 @@ def measure(benchmark: Benchmark) -> Json:
     return figures
 
 
-def compute_ladder(tables: list[list[int]], placements: list[list[int]]) -> list[Update]:
+def compute_ladder(tables: list[list[int]], placements: list[list[int]]) -> list[list[Seat]]:
     """Rate matches one after the other. Return the input of each update."""
     values, games = [START] * BOTS, [0] * BOTS
     updates = []
     for seated, placed in zip(tables, placements, strict=True):
-        update = [values[bot] for bot in seated], [games[bot] for bot in seated], placed
+        update = [
+            Seat(values[bot], stake(games[bot]), str(bot), place) for bot, place in zip(seated, placed, strict=True)
+        ]
         updates.append(update)
-        for bot, change in zip(seated, elo_changes(*update), strict=True):
+        for bot, change in zip(seated, exchange(update, {}), strict=True):
             values[bot] += change
             games[bot] += 1
     return updates

@@ -25,7 +25,7 @@ from referee.db.ids import new_id
 from referee.db.upgrading import upgrade
 from referee.games import catalogue
 from referee.ladders import ranks, ratings
-from referee.ladders.rating_replay import RatingState
+from referee.ladders.rating_replay import RATING_RULES, RatingState
 from referee.match.chance import CommittedChance
 from referee.match.match import Match
 from referee.match.time_limits import Limits
@@ -218,6 +218,7 @@ def _rows_of_played(
     result = {
         "match_id": match_id, "ladder_id": ladder_id, "bots": list(pair), "entrants": list(pair),
         "rated": [True, True], "placements": [1, 2], "returns": [1, -1], "scores": [1, 0], "digest": "0" * 64,
+        "owners": list(pair), "versions": [VERSION] * 2, "anchors": [None, None],
         "engine_version": "0", "finished_at": moment,
     }  # fmt: skip
     rows: dict[Any, list[Json]] = {
@@ -238,7 +239,7 @@ def _rows_of_played(
                 "ladder_id": ladder_id,
                 "kind": "result",
                 "match_id": match_id,
-                "rating_rules": 1,
+                "rating_rules": RATING_RULES,
                 "created_at": moment,
             }
         ]
@@ -263,7 +264,7 @@ def add_result(session: Session, match_id: str, bots: Sequence[str], placements:
     result = schema.Result(
         match_id=match_id, bots=list(bots), entrants=list(bots), rated=[True] * len(bots),
         placements=list(placements), returns=zeros, scores=zeros, digest="0" * 64, engine_version="0",
-        finished_at=START_AT,
+        owners=list(bots), versions=[VERSION] * len(bots), anchors=[None] * len(bots), finished_at=START_AT,
     )  # fmt: skip
     session.add(result)
     session.flush()

@@ -10,7 +10,7 @@ from datetime import date
 from itertools import combinations, groupby
 
 START, CAP, ANCHORS_CAP = 1_500_000_000, 64_000_000, 32_000_000  # micro-points
-NEW = (START, 0, 0, 0, "", 0)  # rating, games, balance, games when a version last widened the stake, version, day
+NEW = (START, 0, 0, 0)  # rating, games, balance, day of the last match
 EXPECTED = [round(10**9 / (1 + 10 ** (-points / 400))) for points in range(2002)]
 
 
@@ -33,49 +33,55 @@ class Ladder:
     def __init__(self):
         self.held, self.day, self.exchanged, self.bots_of = {}, 0, {}, {}
 
-    def enter(self, rows, counts):
-        """Apply a result, given by the rows of its seats, to the ratings. Return the ratings with which bots enter."""
-        new_rules, day = rows[0]["rating_rules"] != "1", date.fromisoformat(rows[0]["entered_at"][:10]).toordinal()
-        if new_rules and day != self.day:
+    def enter(self, rows):
+        """Apply a result, given by the rows of its seats, to the ratings. Return what it changed, by bot."""
+        day = date.fromisoformat(rows[0]["entered_at"][:10]).toordinal()
+        if day != self.day:
             self.day, self.exchanged = day, {}
-        seats = [row for row in rows if row["rated"] == "true" or row["anchor_micro"]] if counts else []
-        before = [(self.enters(row) if new_rules else self.held.get(row["bot"], NEW)) for row in seats]
+        seats = [row for row in rows if row["rated"] == "true" or row["anchor_micro"]]
+        before = [self.enters(row) for row in seats]
         gains = [0] * len(seats)
         for (i, one), (j, other) in combinations(enumerate(seats), 2):
             anchors = bool(one["anchor_micro"]) + bool(other["anchor_micro"])
-            stakes = [stake(before[seat], new_rules) for seat, row in ((i, one), (j, other)) if not row["anchor_micro"]]
+            stakes = [stake(before[seat][1]) for seat, row in ((i, one), (j, other)) if not row["anchor_micro"]]
             if anchors == 2:
                 continue
             k_sum, places = sum(stakes) * (1 + anchors), (int(one["placement"]), int(other["placement"]))
             gained = gain(k_sum, *places, before[i][0] - before[j][0], len(seats))
-            if new_rules and not (anchors and k_sum > 40):
+            if not (anchors and k_sum > 40):
                 gained = self.capped(
                     one["anchor_micro"] or one["owner"], other["anchor_micro"] or other["owner"], gained
                 )
             gains[i], gains[j] = gains[i] + gained, gains[j] - gained
-        for row, (value, games, balance, widened, version, last), gained in zip(seats, before, gains, strict=True):
+        for row, (value, games, balance, last), gained in zip(seats, before, gains, strict=True):
             if row["anchor_micro"]:  # one anchor may have several seats
                 balance = self.held.get(row["bot"], NEW)[2] + gained
-                self.held[row["bot"]] = (value, games, balance, widened, version, last)
+                self.held[row["bot"]] = (value, games, balance, last)
             else:
-                now = (value + gained, games + 1, balance, widened, version, day if new_rules else last)
-                self.held[row["bot"]] = now
-        return {row["bot"]: state[0] for row, state in zip(seats, before, strict=True)}
+                self.held[row["bot"]] = (value + gained, games + 1, balance, day)
+        return {row["bot"]: (state, self.held[row["bot"]]) for row, state in zip(seats, before, strict=True)}
+
+    def take_back(self, given):
+        """Take back what a result changed. Return what this changed, by bot."""
+        changed = {}
+        for bot, (before, after) in given.items():
+            now = self.held[bot]
+            left = [has - (new - old) for has, old, new in zip(now[:3], before[:3], after[:3], strict=True)]
+            self.held[bot] = (*left, now[3])
+            if self.held[bot] != now:
+                changed[bot] = now, self.held[bot]
+        return changed
 
     def enters(self, row):
-        value, games, balance, widened, version, last = self.held.get(row["bot"], NEW)
+        value, games, balance, last = self.held.get(row["bot"], NEW)
         if row["anchor_micro"]:
-            return int(row["anchor_micro"]), games, balance, widened, version, last
+            return int(row["anchor_micro"]), games, balance, last
         own = self.bots_of.setdefault(row["owner"], set())
         if not games:
             others = [self.held[bot] for bot in own - {row["bot"]} if bot in self.held]
-            value = min([START, *(other[0] for other in others if other[1] and other[5] >= self.day - 30)])
+            value = min([START, *(other[0] for other in others if other[1] and other[3] >= self.day - 30)])
         own.add(row["bot"])
-        settled = games - widened + (20 if widened else 0)
-        changed = row["version"] and version and row["version"] != version
-        if row["rating_rules"] == "2" and changed and settled > 20 and (not widened or games - widened >= 100):
-            widened = games
-        return value, games, balance, widened, row["version"] or version, last
+        return value, games, balance, last
 
     def capped(self, one, other, gained):
         one, other = ("" if party.isdigit() else party for party in (one, other))  # "": all anchors together
@@ -86,27 +92,21 @@ class Ladder:
         return sign * (self.exchanged[parties] - before)
 
 
-def stake(state, new_rules):
-    settled = state[1] - state[3] + (20 if state[3] else 0) if new_rules else state[1]
-    return 64 if new_rules and settled < 10 else 40 if settled < 30 else 20
+def stake(games):
+    return 64 if games < 10 else 40 if games < 30 else 20
 
 
 def check(lines):
     """Yield what differs between the ledger in these lines of CSV and the ratings that follow from it."""
-    ladder, results = Ladder(), {}  # results: by match, its rows and whether it counts
+    ladder, results = Ladder(), {}  # results: what each changed, by match
     for entry, grouped in groupby(csv.DictReader(lines), key=lambda row: row["entry"]):
-        rows, held = list(grouped), dict(ladder.held)
+        rows, changed = list(grouped), {}
         kind, match = rows[0]["kind"], rows[0]["match"]
-        entered = {}
         if kind == "result":
-            results[match] = rows, True
-            entered = ladder.enter(rows, True)
-        elif kind == "void" and match in results:
-            results[match], ladder = (results[match][0], False), Ladder()
-            for result in results.values():
-                ladder.enter(*result)
-            ladder.held = {bot: ladder.held.get(bot, NEW) for bot in held}
-            entered = {bot: state[0] for bot, state in held.items() if state != ladder.held[bot]}
+            changed = results[match] = ladder.enter(rows)
+        elif kind == "void":
+            changed = ladder.take_back(results.pop(match, {}))
+        entered = {bot: before[0] for bot, (before, _) in changed.items()}
         moved = {row["bot"]: row for row in rows if row["after_micro"]}
         if kind == "repair":  # corrects a wrong number: only what it became follows from the ledger
             entered = {bot: int(row["before_micro"]) for bot, row in moved.items()}

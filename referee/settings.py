@@ -73,7 +73,6 @@ class Settings:
     keep_notifications: Keep = DAYS_90  # entries of inboxes
     keep_deliveries: Keep = DAYS_30  # messages to webhooks
     keep_tokens: Keep = FOREVER  # tokens that were revoked or have expired
-    log_archive: Path | None = None  # where the scheduler writes logs before it deletes them
     private_tournaments: int = 3  # unfinished ones that an account without the role of an organiser may have
     forced_move_waits: ForcedMoveWaits = "rated"  # matches in which forced moves take as long as answers
     request_timeout_s: int = 60  # maximum time for receiving a whole request, and for the first part of a response
@@ -130,7 +129,6 @@ class Settings:
             keep_notifications=_keep(env, "KEEP_NOTIFICATIONS", DAYS_90),
             keep_deliveries=_keep(env, "KEEP_DELIVERIES", DAYS_30, min_days=2),
             keep_tokens=_keep(env, "KEEP_TOKENS", FOREVER),
-            log_archive=Path(archive).expanduser().resolve() if (archive := env.str("LOG_ARCHIVE", "")) else None,
             request_timeout_s=env.int("REQUEST_TIMEOUT_S", 60, validate=validate.Range(1, 3600)),
             private_tournaments=env.int("PRIVATE_TOURNAMENTS", 3, validate=validate.Range(0, 20)),
             log=cast(LogFormat, env.str("LOG", "json", validate=validate.OneOf(get_args(LogFormat)))),

@@ -107,7 +107,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
         )
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"audit", "kinds", "ratings", "tables"},
+    "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": {"announcement", "states", "tables", "tournaments"},
     "referee.series": set(),
     "referee.pictures": {"tables"},

@@ -6,7 +6,6 @@ from typing import Final
 
 from referee.db.engine import Database, current_time
 from referee.retention import disk_use
-from referee.retention.archive import ArchiveError, LogArchive
 from referee.retention.pruning import Pruner, PruningElsewhere
 from referee.retention.rules import rules_of
 from referee.retention.tables import DiskUse, RetentionRun
@@ -25,7 +24,6 @@ class NightlyPruner:
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database, self._settings = database, settings
         self._rules = rules_of(settings)
-        self._archive = LogArchive(settings.log_archive) if settings.log_archive else None
         self._pruner: Pruner | None = None
 
     def step(self) -> float:
@@ -33,7 +31,7 @@ class NightlyPruner:
         if self._pruner is None:
             if not self._is_due():
                 return LOOK_S
-            self._pruner = Pruner(self._database, self._rules, self._archive)
+            self._pruner = Pruner(self._database, self._rules)
         return self._prune(self._pruner)
 
     def _is_due(self) -> bool:
@@ -58,8 +56,6 @@ class NightlyPruner:
             log.info("pruning_finished", extra={"deleted": pruner.deleted})
         except PruningElsewhere:
             pass  # another scheduler, or an operator
-        except ArchiveError as error:
-            log.error("logs_not_archived", extra={"reason": str(error)})
         except Exception:
             self._pruner = None
             raise

@@ -29,7 +29,7 @@ def show(bot_id: str) -> Any:
 def change(changes: dict[str, Any], bot_id: str) -> Any:
     """Change the play of one of your bots on official ladders
 
-    Nothing chooses opponents. A bot that is `asked` plays as soon as anything is changed, unless `play` is `off`.
+    Nothing chooses opponents.
     """
     bot = bots.get_bot(current_session(), bot_id, owner_id=current_account().id)
     if not members.may_join(bot):

@@ -70,11 +70,7 @@ class MembershipView(View):
 class LadderPlayView(View):
     bot = fields.String(attribute="bot_id")
     play = fields.String(
-        validate=member_of(LadderPlay),
-        metadata=describe(
-            "Whether the bot plays on official ladders; `asked` if it is older than these and its owner has not "
-            "answered yet."
-        ),
+        validate=member_of(LadderPlay), metadata=describe("Whether the bot plays on official ladders.")
     )
     games = fields.List(
         fields.String(), allow_none=True, metadata=describe("The games chosen by its owner; null for all.")

@@ -14,7 +14,7 @@ class DiskPartView(View):
 
 class RetentionRuleView(View):
     kind = fields.String(validate=member_of(Kind))
-    rule = fields.String(metadata=describe("How long and how much is kept, in words, such as `90 days, 2000 MiB`."))
+    rule = fields.String(metadata=describe("How long this is kept, in words, such as `90 days`."))
 
 
 class PrunedView(View):

@@ -33,7 +33,6 @@ class ActKind(StrEnum):
     INVITATION_WITHDRAWN = "invitation.withdrawn"
     MATCH_CANCELLED = "match.cancelled"
     MATCH_RETRIED = "match.retried"
-    LOG_RESTORED = "match.log_restored"
     VOID_ASKED = "match.void_asked"
     VOID_CONFIRMED = "match.void_confirmed"
     VOID_DECLINED = "match.void_declined"

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.cli import public_audit, public_chain
 from referee.cli.api_client import Api
-from referee.cli.options import FILE, FOLDER, data_option, key_option
+from referee.cli.options import FILE, data_option, key_option
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.cli.tournament.remote import errors_as_sentences, select_service
@@ -24,9 +24,6 @@ from referee.ladders.repairs import RepairReport
 from referee.master_keys import key_ring
 from referee.match.signing_keys import KeyRing, PublicKey, SigningKey
 from referee.matches import chain
-from referee.retention import archive_audit
-from referee.retention.archive import LogArchive
-from referee.retention.archive_audit import DeletedLogs
 from referee.runtime.service_database import open_database
 from referee.settings import Settings
 
@@ -61,9 +58,6 @@ MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reve
     "logs and requires that the chain still contains this head.",
 )
 @key_option("With --url: check signatures with this public key, not with those that the service publishes.")
-@click.option(
-    "--archive", type=FOLDER, help="Replay the logs in DIR, too, which `referee prune --archive` wrote there."
-)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def audit(
     data: Path | None,
@@ -74,7 +68,6 @@ def audit(
     ladders: tuple[str, ...],
     resume: Path | None,
     keys: KeyRing | None,
-    archive: Path | None = None,
     as_json: bool,
 ) -> None:
     """Replay all logs, check their signatures, recompute all ratings, and compare them with the database.
@@ -83,23 +76,21 @@ def audit(
     that are shown, bit for bit, the log of every rated match must be valid, signed, and agree with the ledger, and the
     signatures must form one chain. Ctrl-C ends the audit with a report of what was found so far.
 
-    Logs that were pruned are signed, but not replayable; they are counted apart, and replayed from --archive.
+    Logs that were pruned are signed, but not replayable; they are counted apart.
 
     A ladder whose numbers differ is frozen until --repair corrects it: results are still recorded, but ratings do not
     change. The exit status is 1 if anything differs (with --repair, if anything still does).
     """
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
-    for_database = bool(data or repair or read_only or archive)
+    for_database = bool(data or repair or read_only)
     with errors_as_sentences(as_json):
         url = select_service(url, for_database=for_database, for_service=bool(ladders or resume or keys))
     if url is None and (ladders or resume or keys):
         raise click.UsageError("--ladder, --resume and --key need --url.")
     if url is not None:
         if for_database:
-            raise click.UsageError(
-                "--url reads a service; --data, --repair, --read-only and --archive are for a database."
-            )
+            raise click.UsageError("--url reads a service; --data, --repair and --read-only are for a database.")
         _audit_service(url, ladders, resume, keys, as_json=as_json)
     settings, database = open_database(data)
     found, count = _find_differences(database, settings)
@@ -114,20 +105,16 @@ def audit(
         left, count_left = _find_differences(database, settings)
         if not _freeze_ladders(database, left):
             break
-    logs = _count_deleted(database, archive)
+    with database.read(idle_s=LONG_IDLE_S) as session:
+        deleted = auditing.count_deleted(session)
     database.dispose()
-    left, count_left = [*left, *logs.differences], count_left + len(logs.differences)
     if as_json:
-        click.echo(json.dumps({**_as_json(found, frozen, repaired, left), **logs.to_json()}))
+        click.echo(json.dumps({**_as_json(found, frozen, repaired, left), "not_replayable": deleted}))
     else:
-        click.echo(logs.sentence(), nl=bool(logs.sentence()))
+        if deleted:
+            click.echo(f"{deleted} logs were pruned: signed, not replayable.")
         _print_findings(settings.data_dir, left, count_left, repaired, frozen)
     sys.exit(1 if count_left else 0)
-
-
-def _count_deleted(database: Database, archive: Path | None) -> DeletedLogs:
-    with database.read(idle_s=LONG_IDLE_S) as session:
-        return archive_audit.check_deleted(session, LogArchive(archive) if archive else None)
 
 
 def _audit_service(

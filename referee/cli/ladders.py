@@ -12,7 +12,6 @@ from referee.pairing.official import VERSION_MATCHES, VERSIONS_A_DAY
 
 TWICE_A_DAY = f"at most {VERSIONS_A_DAY} times in 24 hours"
 PLAY = {
-    "asked": "is older than official ladders and plays on them after `--on`",
     "on": "plays on official ladders",
     "off": "does not play on official ladders",
 }

@@ -45,7 +45,6 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "backup": "backup",
         "restore": "backup",
         "prune": "prune",
-        "restore-logs": "restore_logs",
         "keys": "keys",
         "doctor": "doctor",
     },

@@ -2,39 +2,34 @@
 
 import json
 from pathlib import Path
+from typing import Final
 
 import click
 
 import referee.schema  # noqa: F401  # reading needs all tables, because their foreign keys refer to each other
-from referee.cli.options import FOLDER, data_option
+from referee.cli.options import data_option
 from referee.cli.tables import TextTable
 from referee.db.engine import Database
 from referee.errors import Conflict
 from referee.retention import compacting, pruning
-from referee.retention.archive import LogArchive
 from referee.retention.pruning import Overdue, Pruner
 from referee.retention.rules import rules_of
-from referee.retention_limits import MIB
 from referee.runtime.service_database import open_database
+
+MIB: Final = 1024 * 1024
 
 
 @click.command()
 @data_option
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
-@click.option(
-    "--archive",
-    type=FOLDER,
-    help="Write logs to DIR before they are deleted; by default to REFEREE_LOG_ARCHIVE, if it is set.",
-)
 @click.option("--compact", is_flag=True, help="Give free pages of SQLite back to the disk. Stop the service first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def prune(data: Path | None, *, dry_run: bool, archive: Path | None, compact: bool, as_json: bool) -> None:
+def prune(data: Path | None, *, dry_run: bool, compact: bool, as_json: bool) -> None:
     """Delete what the settings REFEREE_KEEP_… do not keep any longer, in small portions, while the service runs.
 
     Results, ratings, signatures and the list of acts are never deleted, nor are logs of unfinished tournaments, of
     tournaments with prizes, of matches of the last 7 days, and of matches that somebody proposes to void. A log that
-    was pruned is signed, but not replayable, except from the archive: see `referee audit --archive`. If the archive
-    cannot be written, its logs are not deleted. The scheduler prunes each night.
+    was pruned is signed, but not replayable; a copy of it can still be verified. The scheduler prunes each night.
 
     The exit status is 1 if --compact fails, because there is no room or another process has the database open; the
     output says what was pruned before.
@@ -43,11 +38,10 @@ def prune(data: Path | None, *, dry_run: bool, archive: Path | None, compact: bo
         raise click.UsageError("--dry-run changes nothing and cannot be combined with --compact.")
     settings, database = open_database(data)
     rules = rules_of(settings)
-    folder = archive or settings.log_archive
     try:
         with database.read() as session:
             overdue = pruning.list_overdue(session, rules)
-        pruner = Pruner(database, rules, LogArchive(folder) if folder else None)
+        pruner = Pruner(database, rules)
         if not dry_run:
             pruner.run()
         freed, problem = _compact(database) if compact else (None, None)

@@ -17,7 +17,7 @@ from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
 from referee.match.canonical import Json
-from referee.match.log import LINK_MEMBERS, digest, find_broken_link, parse_row
+from referee.match.log import LINK_MEMBERS, parse_row
 from referee.match.signing_keys import PublicKey
 from referee.matches import chain, deal_groups
 from referee.matches.states import PLAYED, DealGroupState, MatchState
@@ -96,13 +96,11 @@ def check_page(session: Session, after: str, limit: int) -> AuditedPage:
     return AuditedPage(differences, match_ids, match_ids[-1] if len(page) == limit else None)
 
 
-def _load_page(session: Session, after: str, limit: int, *, only: str | None = None) -> list[AuditedMatch]:
+def _load_page(session: Session, after: str, limit: int) -> list[AuditedMatch]:
     query = select(StoredMatch, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == StoredMatch.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == StoredMatch.id).outerjoin(
         Result, Result.match_id == StoredMatch.id
     )
-    if only is not None:
-        query = query.where(StoredMatch.id == only)
     rows = session.execute(query.where(_WAS_PLAYED, StoredMatch.id > after).order_by(StoredMatch.id).limit(limit)).all()
     seats = log_claims.load_seats(session, [match.id for match, *_ in rows])
     return [AuditedMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
@@ -126,46 +124,6 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
         yield Difference("log", match.id, f"row {error.row}: {error.reason}", "a valid log")
         return
     yield from _compare(session, played, log, result, lines, revealed=report.revealed)
-
-
-def check_archived(session: Session, match_id: str, lines: Sequence[bytes]) -> Iterator[Difference]:
-    """Replay the rows of an archived log, and yield each difference from what is stored of its match.
-
-    A match that was cancelled has no result, so its rows are compared only with the digest and the signature.
-    """
-    found = _load_page(session, "", 1, only=match_id)
-    played = found[0] if found else None
-    if played is None or played.log is None or played.result is None:
-        yield from _check_archived_beginning(session, match_id, lines)
-        return
-    try:
-        report = log_claims.replay_lines(match_id, played.log, lines)
-    except (BadLog, TypeError, ValueError) as error:
-        yield Difference("archive", match_id, str(error), "a valid log", played.result.ladder_id)
-        return
-    yield from _compare(session, played, played.log, played.result, lines, revealed=report.revealed)
-    yield from _compare_signed_digest(session, match_id, lines)
-
-
-def _check_archived_beginning(session: Session, match_id: str, lines: Sequence[bytes]) -> Iterator[Difference]:
-    """Yield the differences of an archived log of a match that ended early."""
-    log = session.get(MatchLog, match_id)
-    if log is None:
-        yield Difference("archive", match_id, "an archived log", "no log of an unknown match")
-    elif not len(lines) - 1 <= log.rows <= len(lines) or digest(lines[log.rows - 1]) != log.digest:
-        yield Difference("archive", match_id, "other rows", f"{log.rows} rows with the digest {log.digest}")
-    elif (broken := find_broken_link(lines)) is not None:
-        yield Difference("archive", match_id, f"row {broken} does not follow from the row before", "a valid log")
-    else:
-        yield from _compare_signed_digest(session, match_id, lines)
-
-
-def _compare_signed_digest(session: Session, match_id: str, lines: Sequence[bytes]) -> Iterator[Difference]:
-    entry = chain.find_entry(session, match_id)
-    if entry is not None and entry.log != digest(lines[-1]):
-        yield Difference(
-            "archive", match_id, f"a log that ends with {digest(lines[-1])}", f"the signed one, {entry.log}"
-        )
 
 
 def _compare(

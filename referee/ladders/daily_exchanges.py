@@ -1,6 +1,6 @@
 """Store what owners exchanged on a ladder today, so that the cap of a day costs a fixed number of statements.
 
-A ladder keeps the sums of one day: the UTC day of its last entry with a result under rating rules 2.
+A ladder keeps the sums of one day: the UTC day of its last entry with a result.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,11 +17,9 @@ from referee.ratings.exchange import ANCHORS, Parties
 
 
 def parties_of(seats: RatedSeats) -> set[Parties]:
-    """Return the parties that exchange something by a result: none under rating rules 1, which have no caps."""
-    if seats.owners is None:
-        return set()
+    """Return the parties that exchange something by a result."""
     owners = sorted(str(owner) for owner, rated in zip(seats.owners, seats.rated, strict=True) if rated)
-    has_anchor = any(anchor is not None for anchor in seats.anchors or ())
+    has_anchor = any(anchor is not None for anchor in seats.anchors)
     return {*combinations(owners, 2), *((ANCHORS, owner) for owner in owners if has_anchor)}
 
 

@@ -15,7 +15,6 @@ class EntryKind(StrEnum):
 class LadderPlay(StrEnum):
     """List what the owner of a bot has chosen about official ladders."""
 
-    ASKED = "asked"  # the bot is older than official ladders, and its owner has not answered yet
     ON = "on"
     OFF = "off"
 

@@ -202,7 +202,7 @@ def _expected_changes(replay: LadderReplay, entry: ReplayEntry, moves: list[Rati
     if entry.kind == EntryKind.REPAIR:
         ratings = replay.rating_replay.ratings
         return {bot: (replay.ladder_id, before, ratings[bot]) for bot, (_, before, _) in stored.items()}
-    return {move.bot_id: (replay.ladder_id, move.before, move.after) for move in moves}
+    return {move.bot_id: (replay.ladder_id, move.before.value, move.after) for move in moves}
 
 
 def _compare_entries(

@@ -1,25 +1,26 @@
 """Append entries to the rating ledger, and update the ratings that follow from them in the same transaction.
 
-The ratings after an entry follow from a replay, in order of entries, of all results that were entered and not voided by
-then. On a ladder frozen by an audit, entries are still appended, but ratings do not change until the repair.
-Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in commit order.
+The ratings after an entry follow from a replay of all entries up to it, in order. A void takes back what its result
+gave, and changes no other result. On a ladder frozen by an audit, entries are still appended, but ratings do not change
+until the repair. Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in
+commit order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, func, or_, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import and_, bindparam, delete, func, select, update
+from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.prepared import Prepared, insert_columns, upsert_columns
 from referee.ladders import daily_exchanges, owner_exchanges, ranks
 from referee.ladders.kinds import EntryKind
-from referee.ladders.rating_replay import RULES_1, RULES_3, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
+from referee.ladders.rating_replay import RATING_RULES, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
 from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart, Rating, RatingChange
 from referee.matches.tables import Result
 from referee.ratings.exchange import INHERITANCE_DAYS
@@ -40,34 +41,21 @@ class RatedResult:
 class ReplayEntry:
     """Hold a ledger entry with all data for a replay.
 
-    ``rules`` are its rating rules, ``day`` is its day in UTC as a ``date.toordinal``. ``result_seq`` and ``void_seq``
-    are the numbers of the entries by which its match was entered and voided, or None. ``seats`` is None if the match
-    has no valid result.
+    ``day`` is its day in UTC as a ``date.toordinal``. ``void_seq`` is the number of the entry by which its match was
+    voided, or None. ``seats`` is None if the match has no valid result.
     """
 
     seq: int
     kind: EntryKind
     match_id: str | None
-    rules: int
     day: int
-    result_seq: int | None
     void_seq: int | None
     seats: RatedSeats | None = None
 
-    @property
-    def bots(self) -> Sequence[str]:
-        """Return the bots whose ratings a result may change or read, or none if this is not a valid result."""
-        return self.seats.bots if self.kind == EntryKind.RESULT and self.seats is not None else ()
-
     def counts_at(self, seq: int) -> bool:
-        """Return whether this is a result that counts on the ladder after entry ``seq``."""
-        return bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
-
-    def apply_to(self, replay: RatingReplay, seq: int) -> list[RatingMove]:
-        """Apply the result to a replay if it counts after entry ``seq``. Return the changes."""
-        if self.kind == EntryKind.RESULT and self.rules != RULES_1:
-            replay.begin_day(self.day)
-        return replay.apply_result(self.seats, self.rules) if self.seats and self.counts_at(seq) else []
+        """Return whether this is a valid result that counts on the ladder after entry ``seq``."""
+        is_valid = self.kind == EntryKind.RESULT and self.seats is not None
+        return is_valid and (self.void_seq is None or self.void_seq > seq)
 
 
 def lock_ledger(session: Session) -> None:
@@ -91,25 +79,19 @@ def enter_results(session: Session, results: Sequence[RatedResult]) -> dict[str,
 
 def _enter_on_ladder(session: Session, ladder_id: str, results: Sequence[RatedResult]) -> dict[str, list[RatingMove]]:
     moment = current_time(session)
-    entries = [
-        append_entry(
-            *(session, ladder_id, EntryKind.RESULT, result.match_id), rules=result.seats.newest_rules, moment=moment
-        )
-        for result in results
-    ]
+    entries = [append_entry(session, ladder_id, EntryKind.RESULT, result.match_id, moment=moment) for result in results]
     stored = _load_ratings(session, ladder_id, {bot for result in results for bot in result.seats.bots})
     if stored is None:
         return {}
     replay = RatingReplay(dict(stored.ratings), day=stored.exchange_day)
     parties = {pair for result in results for pair in daily_exchanges.parties_of(result.seats)}
-    has_day = any(result.seats.newest_rules != RULES_1 for result in results)
-    if has_day and utc_day(moment) != replay.day:
+    if utc_day(moment) != replay.day:
         replay.begin_day(utc_day(moment))
         daily_exchanges.begin_day(session, ladder_id, replay.day)
     else:
         replay.exchanged = daily_exchanges.load_sums(session, ladder_id, parties)
     _load_inherited(session, ladder_id, replay, results)
-    moves = [replay.apply_result(result.seats, result.seats.newest_rules) for result in results]
+    moves = [replay.apply_result(result.seats) for result in results]
     store_changes(session, ladder_id, list(zip(entries, moves, strict=True)), stored.ratings)
     daily_exchanges.store_sums(session, ladder_id, replay.exchanged)
     exchanged = [
@@ -121,9 +103,9 @@ def _enter_on_ladder(session: Session, ladder_id: str, results: Sequence[RatedRe
 
 
 def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *, created_by: str | None) -> int:
-    """Append an entry that voids a result; return its number. The caller holds the lock.
+    """Append an entry that voids a result, which takes back what the result gave; return its number.
 
-    All rating changes that follow, including those of bots that were not in the match, are stored with this entry.
+    The caller holds the lock.
     """
     entered = session.scalar(
         select(LedgerEntry.seq).where(LedgerEntry.match_id == match_id, LedgerEntry.kind == EntryKind.RESULT)
@@ -139,11 +121,10 @@ def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *,
     if entered is not None and entered > exchanges_after:
         owner_exchanges.subtract(session, ladder_id, entered)
     if entered is not None and frozen is None:
-        replayed = replay_ratings(session, ladder_id, entered - 1, seq)
-        stored = _load_ratings(session, ladder_id, replayed.ratings)
+        given = _load_moves(session, ladder_id, entered)
+        stored = _load_ratings(session, ladder_id, [move.bot_id for move in given])
         known = stored.ratings if stored else {}
-        store_changes(session, ladder_id, [(seq, RatingReplay(dict(known)).moves_towards(replayed))], known)
-        daily_exchanges.replace_sums(session, ladder_id, replayed.day, replayed.exchanged)
+        store_changes(session, ladder_id, [(seq, RatingReplay(dict(known)).take_back(given))], known)
     return seq
 
 
@@ -155,12 +136,11 @@ def append_entry(
     reason: str | None = None,
     created_by: str | None = None,
     *,
-    rules: int = RULES_3,
     moment: datetime | None = None,
 ) -> int:
     """Append an entry, by default of now, without changing ratings; return its number."""
     entry = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": created_by}
-    made = {"rating_rules": rules, "created_at": moment or current_time(session)}
+    made = {"rating_rules": RATING_RULES, "created_at": moment or current_time(session)}
     return int(_APPEND.rows(session, {**entry, **made})[0][0])
 
 
@@ -186,7 +166,7 @@ def store_changes(
 def change_row(ladder_id: str, seq: int, move: RatingMove) -> dict[str, Any]:
     """Return the row of a rating change by entry ``seq``."""
     state = {"after" if name == "value" else name: value for name, value in move.after._asdict().items()}
-    return {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id, "before": move.before, **state}
+    return {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id, "before": move.before.value, **state}
 
 
 def rating_row(ladder_id: str, bot_id: str, seq: int, state: RatingState) -> dict[str, Any]:
@@ -214,48 +194,26 @@ def _replay_entry(
     seq: int,
     kind: EntryKind,
     match_id: str | None,
-    rules: int,
     created_at: datetime,
-    entered: int | None,
     voided: int | None,
-    *by_seat: Any,
+    *facts: Any,
 ) -> ReplayEntry:
-    facts = by_seat[:3] if rules == RULES_1 else by_seat  # the first facts of ``RatedSeats``
     lengths = {len(values) if isinstance(values, list) else 0 for values in facts}
     # A damaged result does not count; the audit reports it.
     seats = RatedSeats(*facts) if len(lengths) == 1 and lengths != {0} else None
-    return ReplayEntry(seq, kind, match_id, rules, utc_day(created_at), entered, voided, seats)
+    return ReplayEntry(seq, kind, match_id, utc_day(created_at), voided, seats)
 
 
-def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
-    """Return the ratings and the day's sums after entry ``until``, with all bots that have results after ``after``.
-
-    No other rating can change. The replay starts at the last entry up to ``after`` with stored ratings that are valid
-    and without sums that still matter.
-    """
-    start = _replay_start(session, ladder_id, after, until)
-    replay = RatingReplay()
-    for page in read_entries(session, ladder_id, after=start, until=until):
-        _load_states(session, ladder_id, start, replay, page)
-        for entry in page:
-            entry.apply_to(replay, until)
-    return replay
-
-
-def _load_states(
-    session: Session, ladder_id: str, seq: int, replay: RatingReplay, entries: Sequence[ReplayEntry]
-) -> None:
-    """Add the ratings after entry ``seq`` of all bots in these entries, and of all bots of their owners."""
-    owners = {owner for entry in entries if entry.bots and entry.seats for owner in entry.seats.owners or () if owner}
-    occurring = {bot for entry in entries for bot in entry.bots}
-    new_owners = sorted(owners - replay.bots_of.keys())
-    for start in range(0, len(new_owners), PAGE_SIZE):
-        query = select(Bot.owner_id, Rating.bot_id).join(Rating, Rating.bot_id == Bot.id)
-        query = query.where(Rating.ladder_id == ladder_id, Bot.owner_id.in_(new_owners[start : start + PAGE_SIZE]))
-        for owner, bot_id in session.execute(query):
-            replay.bots_of[owner].add(bot_id)
-            occurring.add(bot_id)
-    replay.ratings |= ratings_at(session, ladder_id, seq, occurring - replay.ratings.keys())
+def _load_moves(session: Session, ladder_id: str, seq: int) -> list[RatingMove]:
+    """Return the rating changes by entry ``seq``, ordered by bot id."""
+    change = RatingChange
+    query = select(change.bot_id, change.before, *STATE_AFTER).where(change.seq == seq).order_by(change.bot_id)
+    changes = session.execute(query).all()
+    earlier = ratings_at(session, ladder_id, seq - 1, [bot_id for bot_id, *_ in changes])
+    return [
+        RatingMove(bot_id, earlier[bot_id]._replace(value=before), RatingState(*after))
+        for bot_id, before, *after in changes
+    ]
 
 
 def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
@@ -274,44 +232,6 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
         query = select(RatingChange.bot_id, *STATE_AFTER).join(latest, is_latest)
         found |= {bot_id: RatingState(*state) for bot_id, *state in session.execute(query)}
     return found
-
-
-def _replay_start(session: Session, ladder_id: str, seq: int, until: int) -> int:
-    """Return the last entry up to ``seq`` after which a replay up to entry ``until`` can start without earlier ones."""
-    while True:
-        settled = _last_settled_seq(session, ladder_id, seq, until)
-        seq = _last_seq_before_day(session, ladder_id, settled)
-        if seq == settled:
-            return seq
-
-
-def _last_seq_before_day(session: Session, ladder_id: str, seq: int) -> int:
-    """Return the last entry up to ``seq`` that precedes all sums of the day of the last result up to ``seq``."""
-    entry = LedgerEntry
-    results = select(entry.seq).where(entry.ladder_id == ladder_id, entry.kind == EntryKind.RESULT)
-    results = results.where(entry.rating_rules != RULES_1, entry.seq <= seq)
-    last = session.scalar(results.with_only_columns(entry.created_at).order_by(entry.seq.desc()).limit(1))
-    if last is None:
-        return seq
-    begin = last.replace(hour=0, minute=0, second=0, microsecond=0)
-    elsewhen = or_(entry.created_at < begin, entry.created_at >= begin + timedelta(days=1))
-    previous = session.scalar(results.where(elsewhen).order_by(entry.seq.desc()).limit(1)) or 0
-    return session.scalars(results.where(entry.seq > previous).order_by(entry.seq).limit(1)).one() - 1
-
-
-def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) -> int:
-    """Return the last entry up to ``seq`` for which no earlier result was voided between it and entry ``until``."""
-    entered, voided = aliased(LedgerEntry), aliased(LedgerEntry)
-    while True:
-        first = session.scalar(
-            select(func.min(entered.seq))
-            .join(voided, and_(voided.match_id == entered.match_id, voided.kind == EntryKind.VOID))
-            .where(entered.ladder_id == ladder_id, entered.kind == EntryKind.RESULT, entered.seq <= seq)
-            .where(voided.ladder_id == ladder_id, voided.seq > seq, voided.seq <= until)
-        )
-        if first is None:
-            return seq
-        seq = first - 1
 
 
 class _StoredRatings(NamedTuple):
@@ -340,7 +260,7 @@ def _load_inherited(session: Session, ladder_id: str, replay: RatingReplay, resu
     owners = {
         owner
         for result in results
-        for bot, owner in zip(result.seats.bots, result.seats.owners or (), strict=False)
+        for bot, owner in zip(result.seats.bots, result.seats.owners, strict=True)
         if owner is not None and not replay.ratings.get(bot, RatingState()).games
     }
     wanted = [{"ladder": ladder_id, "owner": owner, "since": max(since, 1)} for owner in sorted(owners)]
@@ -375,20 +295,17 @@ _OWNED = Prepared(
 
 _UPSERT_RATING = Prepared(upsert_columns(_RATINGS, key=["ladder_id", "bot_id"]))
 
-_ENTERED, _VOIDED = _ENTRIES_TABLE.alias("entered"), _ENTRIES_TABLE.alias("voided")
+_VOIDED = _ENTRIES_TABLE.alias("voided")
 _READ_ENTRIES = (
     select(
-        *(_ENTRIES_TABLE.c[name] for name in ("seq", "kind", "match_id", "rating_rules", "created_at")),
-        _ENTERED.c.seq,
+        *(_ENTRIES_TABLE.c[name] for name in ("seq", "kind", "match_id", "created_at")),
         _VOIDED.c.seq,
         *(_RESULTS.c[field.name] for field in fields(RatedSeats)),
     )
     .select_from(
         _ENTRIES_TABLE.outerjoin(
-            _ENTERED, and_(_ENTERED.c.match_id == _ENTRIES_TABLE.c.match_id, _ENTERED.c.kind == EntryKind.RESULT)
-        )
-        .outerjoin(_VOIDED, and_(_VOIDED.c.match_id == _ENTRIES_TABLE.c.match_id, _VOIDED.c.kind == EntryKind.VOID))
-        .outerjoin(_RESULTS, _RESULTS.c.match_id == _ENTRIES_TABLE.c.match_id)
+            _VOIDED, and_(_VOIDED.c.match_id == _ENTRIES_TABLE.c.match_id, _VOIDED.c.kind == EntryKind.VOID)
+        ).outerjoin(_RESULTS, _RESULTS.c.match_id == _ENTRIES_TABLE.c.match_id)
     )
     .where(_ENTRIES_TABLE.c.ladder_id == bindparam("ladder"), _ENTRIES_TABLE.c.seq > bindparam("after"))
     .where(_ENTRIES_TABLE.c.seq <= bindparam("until"))

@@ -1,7 +1,7 @@
 """Recompute a ladder from its public ledger file, without a database.
 
-A file is read again from disk where a void needs it, so memory grows with the bots of the ladder and not with its
-results. ``ladder_replay`` does the same from the database.
+Memory grows with the bots of the ladder and with its voids, not with its results. ``ladder_replay`` does the same from
+the database.
 """
 
 import csv
@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 from referee.errors import RefereeError
 from referee.ladders.audit_findings import Difference
 from referee.ladders.kinds import EntryKind
-from referee.ladders.ladder_replay import MAX_COPIES
-from referee.ladders.rating_replay import RULES_1, RatedSeats, RatingMove, RatingReplay, RatingState
+from referee.ladders.rating_replay import RATING_RULES, RatedSeats, RatingMove, RatingReplay, RatingState
 
 REQUIRED: Final = {
     *("entry", "kind", "rating_rules", "entered_at", "match", "seat", "bot", "version", "owner", "rated"),
@@ -45,21 +44,19 @@ class FileEntry(NamedTuple):
         rows = sorted(self.rows, key=lambda row: int(row["seat"]))
         bots, placements = [row["bot"] for row in rows], [int(row["placement"]) for row in rows]
         rated = [row["rated"] == "true" for row in rows]
-        if self.rules == RULES_1:
-            return RatedSeats(bots, placements, rated)
         anchors = [int(row["anchor_micro"]) if row["anchor_micro"] else None for row in rows]
         owners, versions = [row["owner"] or None for row in rows], [row["version"] or None for row in rows]
         return RatedSeats(bots, placements, rated, owners, versions, anchors)
 
     @property
-    def rules(self) -> int:
-        return int(self.rows[0]["rating_rules"])
+    def day(self) -> int:
+        """Return the UTC day of the entry, a ``date.toordinal``."""
+        return date.fromisoformat(self.rows[0]["entered_at"][:10]).toordinal()
 
-    def apply_to(self, replay: RatingReplay, *, counts: bool) -> list[RatingMove]:
-        """Apply a result to a replay, only its day if it does not count. Return the changes."""
-        if self.rules != RULES_1:
-            replay.begin_day(date.fromisoformat(self.rows[0]["entered_at"][:10]).toordinal())
-        return replay.apply_result(self.seats, self.rules) if counts else []
+    @property
+    def rules(self) -> int:
+        """Return the number of the rating rules."""
+        return int(self.rows[0]["rating_rules"])
 
 
 @dataclass
@@ -80,6 +77,11 @@ class LedgerFile:
             for entry in self.read():
                 if entry.seq <= self.last_seq or entry.kind not in set(EntryKind):
                     raise BadLedgerFile(f"the ledger file has entry {entry.seq} ({entry.kind}) after {self.last_seq}")
+                if entry.rules != RATING_RULES:
+                    raise BadLedgerFile(
+                        f"entry {entry.seq} of the ledger file follows rating rules {entry.rules}; this version of "
+                        f"Referee knows rules {RATING_RULES}"
+                    )
                 self.entries, self.last_seq = self.entries + 1, entry.seq
                 self.results += entry.kind == EntryKind.RESULT
                 if entry.kind == EntryKind.VOID:
@@ -107,8 +109,7 @@ class FileReplay:
 
     file: LedgerFile
     replay: RatingReplay = field(default_factory=RatingReplay)
-    _entered: set[str] = field(default_factory=set)  # matches with a result so far that are voided later
-    _copies: dict[int, RatingReplay] = field(default_factory=dict)  # before results that are voided later
+    _given: dict[str, list[RatingMove]] = field(default_factory=dict)  # by match that is voided later
 
     def check(
         self, ladder_id: str, as_of: int, look: Callable[[RatingReplay], Iterator[Difference]]
@@ -128,7 +129,7 @@ class FileReplay:
 
     def _compare(self, entry: FileEntry, ladder_id: str) -> Iterator[Difference]:
         moved = {row["bot"]: row for row in entry.rows if row["after_micro"]}
-        before = {move.bot_id: move.before for move in self._apply(entry)}
+        before = {move.bot_id: move.before.value for move in self._apply(entry)}
         if entry.kind == EntryKind.REPAIR:  # corrects a wrong number: only what it became follows from the ledger
             before = {bot: int(row["before_micro"]) for bot, row in moved.items()}
         for bot in sorted(before.keys() | moved.keys()):
@@ -141,32 +142,15 @@ class FileReplay:
                 yield Difference("change", id, shown, _numbers(follows) if bot in before else "nothing", ladder_id)
 
     def _apply(self, entry: FileEntry) -> list[RatingMove]:
+        if entry.kind == EntryKind.VOID:
+            return self.replay.take_back(self._given.pop(entry.match_id, []))
+        if entry.kind != EntryKind.RESULT:
+            return []
+        self.replay.begin_day(entry.day)
         voided = self.file.voids.get(entry.match_id)
-        if entry.kind == EntryKind.RESULT:
-            if voided is not None and voided > entry.seq:
-                self._entered.add(entry.match_id)
-                if len(self._copies) < MAX_COPIES:
-                    self._copies[entry.seq] = self.replay.copy()
-            return entry.apply_to(self.replay, counts=voided is None or voided > entry.seq)
-        if entry.kind == EntryKind.VOID and entry.match_id in self._entered:
-            return self._undo(entry)
-        return []
-
-    def _undo(self, void: FileEntry) -> list[RatingMove]:
-        """Replay the file without the results that are void by then. Return the changes from the previous replay."""
-        old = self.replay
-        entered = next(entry.seq for entry in self.file.read() if entry.match_id == void.match_id)
-        self._copies = {seq: copy for seq, copy in self._copies.items() if seq <= entered}
-        start = max(self._copies, default=0)
-        self.replay = self._copies[start].copy() if start else RatingReplay()
-        for entry in self.file.read():
-            if entry.seq >= void.seq:
-                break
-            if entry.seq >= start and entry.kind == EntryKind.RESULT:
-                entry.apply_to(self.replay, counts=self.file.voids.get(entry.match_id, void.seq + 1) > void.seq)
-        moves = old.moves_towards(self.replay)
-        for bot_id in old.ratings:
-            self.replay.ratings.setdefault(bot_id, RatingState())
+        moves = self.replay.apply_result(entry.seats) if voided is None or voided > entry.seq else []
+        if voided is not None:
+            self._given[entry.match_id] = moves
         return moves
 
 

@@ -86,7 +86,7 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
 
 
 def replay_lines(match_id: str, log: MatchLog, lines: Sequence[bytes]) -> VerificationReport:
-    """Replay a stored or archived log, and return the report. Raise ``BadLog`` as ``replay_stored_log`` does."""
+    """Replay a stored log, and return the report. Raise ``BadLog`` as ``replay_stored_log`` does."""
     report = verify(lines)
     if not report.ok:
         raise BadLog(report.row or 0, report.reason)
@@ -114,9 +114,8 @@ def derive_records(
     result |= {"entrants": [seat.row.entrant_id or bot for seat, bot in zip(seats, bots, strict=False)]}
     result |= {"rated": counts, "engine_version": header["engine_version"], "digest": digest(lines[rows - 1])}
     anchors = _anchors(seats, stored)
-    if stored.owners is not None:  # not from before rating rules 2
-        result |= {"owners": [None if seat.is_house else seat.owner_id for seat in seats], "anchors": anchors}
-        result |= {"versions": [player["version"] for player in header["players"]]}
+    result |= {"owners": [None if seat.is_house else seat.owner_id for seat in seats], "anchors": anchors}
+    result |= {"versions": [player["version"] for player in header["players"]]}
     result |= {"ladder_id": _ladder_id(session, match, [seat.owner_id for seat in seats if seat.counts], anchors)}
     by_seat = zip(bots, counts, last["placements"], last["returns"], strict=False)
     names = ("bot_id", "rated", "placement", "returns")

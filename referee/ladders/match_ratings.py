@@ -53,7 +53,7 @@ def load_match_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, 
 
 def changes_of(moves: Sequence[RatingMove]) -> dict[str, Change]:
     """Return the changes of a ledger entry, keyed by bot id."""
-    return {move.bot_id: (move.before, move.after.value) for move in moves}
+    return {move.bot_id: (move.before.value, move.after.value) for move in moves}
 
 
 def rate_seats(

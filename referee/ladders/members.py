@@ -77,9 +77,8 @@ def count_members(session: Session, ladder_ids: Collection[str]) -> dict[str, in
 def change_settings(session: Session, bot: Bot, changes: Mapping[str, Any]) -> LadderPlayer:
     """Change ``play``, ``games`` or ``daily_maximum`` for the owner of the bot, and let the bot join or leave.
 
-    ``games`` None means all games of its manifest; ``daily_maximum`` None means the pace of each ladder. A bot that is
-    only asked so far plays as soon as its owner changes anything without switching it off. Raise ``BadOption`` for an
-    unknown game and for a maximum below 1.
+    ``games`` None means all games of its manifest; ``daily_maximum`` None means the pace of each ladder. Raise
+    ``BadOption`` for an unknown game and for a maximum below 1.
     """
     player = get_or_create_player(session, bot.id)
     unknown = [game for game in changes.get("games") or () if game not in catalogue()]
@@ -88,8 +87,6 @@ def change_settings(session: Session, bot: Bot, changes: Mapping[str, Any]) -> L
     maximum = changes.get("daily_maximum")
     if maximum is not None and not 1 <= maximum <= MAX_DAILY_MAXIMUM:
         raise BadOption("daily_maximum", f"must be 1 to {MAX_DAILY_MAXIMUM}; to stop the bot, switch its play off")
-    if player.play == LadderPlay.ASKED:
-        player.play = LadderPlay.ON
     player.play = LadderPlay(changes.get("play", player.play))
     if "games" in changes:
         player.games = None if changes["games"] is None else sorted(set(changes["games"]))

@@ -24,11 +24,11 @@ from referee.db.paging import Cursor, Page, check_limit
 from referee.db.prepared import Prepared
 from referee.errors import BadOption
 from referee.ladders import ratings
-from referee.ladders.rating_replay import RULES_1, RatedSeats, RatingMove
+from referee.ladders.rating_replay import RatedSeats, RatingMove
 from referee.ladders.tables import LedgerEntry, OwnerExchange, RatingChange
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO, SCALE, expectation, pair_gain
-from referee.ratings.exchange import ANCHORS, K_SETTLED, Parties, settled_matches, stake
+from referee.ratings.exchange import ANCHORS, K_SETTLED, Parties, stake
 
 MILLI: Final = 1_000
 SLACK: Final = K_SETTLED**2  # squared points added to the variance, so that a single surprise does not lead the list
@@ -58,16 +58,14 @@ class Before(NamedTuple):
 
 def before_of(moves: Iterable[RatingMove]) -> dict[str, Before]:
     """Return the state of each bot before the result that caused these changes, keyed by bot id."""
-    return {move.bot_id: _make_before(move.before, move.after.games, move.after.widened_at) for move in moves}
+    return {move.bot_id: _make_before(move.before.value, move.after.games) for move in moves}
 
 
 def sums_of(seats: RatedSeats, before: Mapping[str, Before]) -> Sums:
     """Return what a result exchanges between parties, which are those of ``referee.ratings.exchange``.
 
-    ``before`` has the bots that count; without any, as on a frozen ladder, or under rating rules 1, nothing is counted.
+    ``before`` has the bots that count; without any, as on a frozen ladder, nothing is counted.
     """
-    if seats.owners is None:
-        return {}
     counted = [seat for seat, bot in enumerate(seats.bots) if bot in before]
     sums: Sums = {}
     for first, second in combinations(counted, 2):
@@ -91,7 +89,7 @@ def add(session: Session, ladder_id: str, month: date, results: Iterable[Sums]) 
 def subtract(session: Session, ladder_id: str, entry: int) -> None:
     """Subtract the result of ledger entry ``entry``, which has just been voided and was added before."""
     query = select(LedgerEntry.created_at, *_FACTS).join(Result, Result.match_id == LedgerEntry.match_id)
-    found = session.execute(query.where(LedgerEntry.seq == entry, LedgerEntry.rating_rules != RULES_1)).one_or_none()
+    found = session.execute(query.where(LedgerEntry.seq == entry)).one_or_none()
     if found is None:
         return
     created_at, *facts = found
@@ -195,18 +193,17 @@ def _exchange(
 
 
 def _owner(seats: RatedSeats, seat: int) -> str:
-    assert seats.owners is not None
-    return ANCHORS if seats.anchors and seats.anchors[seat] is not None else str(seats.owners[seat])
+    return ANCHORS if seats.anchors[seat] is not None else str(seats.owners[seat])
 
 
-def _make_before(rating: int, games: int, widened_at: int) -> Before:
-    return Before(rating, stake(settled_matches(max(0, games - 1), widened_at)))
+def _make_before(rating: int, games: int) -> Before:
+    return Before(rating, stake(max(0, games - 1)))
 
 
 def _load_before(session: Session, entries: list[int]) -> dict[int, dict[str, Before]]:
     """Return what ``before_of`` returns, from the stored changes, keyed by ledger entry."""
     change = RatingChange
-    query = select(change.seq, change.bot_id, change.before, change.games, change.widened_at)
+    query = select(change.seq, change.bot_id, change.before, change.games)
     found: defaultdict[int, dict[str, Before]] = defaultdict(dict)
     for seq, bot_id, *state in session.execute(query.where(change.seq.in_(entries))):
         found[seq][bot_id] = _make_before(*state)

@@ -32,7 +32,7 @@ from referee.ladders.ladder_audit import (
     walk_entries,
 )
 from referee.ladders.ladder_replay import LadderReplay
-from referee.ladders.rating_replay import RULES_1, RULES_3, RatingMove, RatingState
+from referee.ladders.rating_replay import RatingMove, RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart, Rating, RatingChange
 from referee.matches.states import PLAYED, MatchState
 from referee.matches.tables import MatchLog, Result, StoredMatch
@@ -159,9 +159,9 @@ def _repair_entries(session: Session, repaired: RepairReport) -> None:
 
 def _append_entries(session: Session, repaired: RepairReport, created_by: str | None) -> None:
     ladder_id = repaired.ladder_id
-    for match_id, seq, owners in session.execute(missing_entries(ladder_id).add_columns(Result.owners)).all():
-        reason, rules = f"found missing for result {seq}", RULES_1 if owners is None else RULES_3
-        ledger.append_entry(session, ladder_id, EntryKind.RESULT, match_id, reason, created_by, rules=rules)
+    for match_id, seq in session.execute(missing_entries(ladder_id)).all():
+        reason = f"found missing for result {seq}"
+        ledger.append_entry(session, ladder_id, EntryKind.RESULT, match_id, reason, created_by)
         repaired.repairs.append(f"ledger entry for result {seq} of {match_id} added")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
         reason = session.scalar(select(StoredMatch.reason).where(StoredMatch.id == match_id))
@@ -183,7 +183,7 @@ def _rewrite_changes(session: Session, repaired: RepairReport, replay: LadderRep
             continue
         session.execute(delete(RatingChange).where(RatingChange.seq == entry.seq))
         rows = [
-            ledger.change_row(repaired.ladder_id, entry.seq, RatingMove(bot_id, before, after))
+            ledger.change_row(repaired.ladder_id, entry.seq, RatingMove(bot_id, RatingState(before), after))
             for bot_id, (_, before, after) in expected.items()
         ]
         if rows:
@@ -207,7 +207,7 @@ def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderRep
     changes = [
         ledger.change_row(
             *(ladder_id, repaired.seq),
-            RatingMove(bot, (stored[bot][0] if bot in stored else RatingState()).value, replayed[bot]),
+            RatingMove(bot, stored[bot][0] if bot in stored else RatingState(), replayed[bot]),
         )
         for bot in wrong
     ]

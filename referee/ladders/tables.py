@@ -126,7 +126,6 @@ class Rating(Base):
     value: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]
     balance: Mapped[int] = mapped_column(BigInteger, default=0)
-    widened_at: Mapped[int] = mapped_column(default=0)
     version: Mapped[str | None] = mapped_column(String(128))
     last_day: Mapped[int] = mapped_column(default=0)
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
@@ -276,6 +275,5 @@ class RatingChange(Base):
     after: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]  # matches of the bot that count after the entry
     balance: Mapped[int] = mapped_column(BigInteger, default=0)
-    widened_at: Mapped[int] = mapped_column(default=0)
     version: Mapped[str | None] = mapped_column(String(128))
     last_day: Mapped[int] = mapped_column(default=0)

@@ -17,7 +17,7 @@ from referee.matches.tables import MatchSeat, Result, StoredMatch
 class DownloadSeat:
     """Represent a seat of a match with a result, as one row of a download.
 
-    ``owner`` is None for house players and in results from before rating rules 2, ``anchor_micro`` for all but anchors.
+    ``owner`` is None for house players, ``anchor_micro`` for all but anchors.
     """
 
     seq: int

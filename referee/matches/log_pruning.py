@@ -1,4 +1,4 @@
-"""Say whose logs may be deleted, delete them, and store them again. ``retention`` decides when, and has the archive.
+"""Say whose logs may be deleted, and delete them. ``retention`` decides when.
 
 Results, ledger entries and fault reports are kept, and so are the number of rows, the digest and the signature of each
 log, so that a copy of it can still be compared.
@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, and_, exists, select, update
 from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import count_changed_rows, current_time
-from referee.matches import logs
 from referee.matches.states import ENDED, DealGroupState, VoidState
 from referee.matches.tables import DealGroup, MatchLog, MatchVoid, StoredMatch
 
@@ -39,20 +38,3 @@ def delete_logs(session: Session, match_ids: Sequence[str], rule: str) -> int:
     session.execute(update(MatchLog).where(MatchLog.match_id.in_(match_ids)).values(gzip_log=b"", reveal_line=None))
     deleted = {"log_deleted_at": current_time(session), "log_deleted_rule": rule[:128]}
     return count_changed_rows(session, update(StoredMatch).where(StoredMatch.id.in_(match_ids)).values(deleted))
-
-
-def store_again(session: Session, match_id: str, lines: Sequence[bytes]) -> bool:
-    """Store the rows of a log that was deleted. Return False, and change nothing, unless it still is.
-
-    The caller has compared the rows with the digest and the signature, which were kept.
-    """
-    log = session.get_one(MatchLog, match_id)
-    reveal = lines[log.rows] if len(lines) > log.rows else None
-    is_deleted = exists().where(StoredMatch.id == MatchLog.match_id, StoredMatch.log_deleted_at.is_not(None))
-    rows = {"gzip_log": logs.compress_rows(lines[: log.rows]), "reveal_line": reveal}
-    query = update(MatchLog).where(MatchLog.match_id == match_id, MatchLog.gzip_log == b"", is_deleted)
-    if not count_changed_rows(session, query.values(rows)):
-        return False
-    kept = {"log_deleted_at": None, "log_deleted_rule": None}
-    session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(kept))
-    return True

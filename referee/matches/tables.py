@@ -269,9 +269,9 @@ class Result(Base):
     entrants: Mapped[list[Any]]  # by seat: the bot, or the bot that it replaces as a substitute
     rated: Mapped[list[Any]]  # by seat: whether the seat counts on the ladder
     placements: Mapped[list[Any]]
-    owners: Mapped[list[Any] | None]  # by seat, None for house players; the list is None before rating rules 2
-    versions: Mapped[list[Any] | None]  # by seat, None for bots that report none
-    anchors: Mapped[list[Any] | None]  # by seat: the constant rating of an anchor in micro-points, None for others
+    owners: Mapped[list[Any]]  # by seat, None for house players
+    versions: Mapped[list[Any]]  # by seat, None for bots that report none
+    anchors: Mapped[list[Any]]  # by seat: the constant rating of an anchor in micro-points, None for others
     returns: Mapped[list[Any]]
     scores: Mapped[list[Any]]
     digest: Mapped[str] = mapped_column(String(64))

@@ -1,44 +1,17 @@
-"""Compute Elo ratings for tables of 2 to 10 seats, where every pair of seats counts as a game of two players.
+"""Compute what a pair of seats exchanges: at tables of 2 to 10 seats, every pair counts as a game of two players.
 
 All values are whole micro-points (1,000,000 per point), so that recomputing a ladder gives the same bits on every
-machine. The formula is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats. With the K
-factors of this module these are rating rules 1; ``exchange`` has rules 2, and ``strengths`` the batch fit.
+machine. The formula is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats.
+``exchange`` applies it to whole tables, and ``strengths`` has the batch fit.
 """
-
-from collections.abc import Sequence
-from itertools import combinations
 
 MICRO = 1_000_000
 START = 1_500 * MICRO  # rating of a bot before its first match
-K_PROVISIONAL = 40  # points at stake per match during the first PROVISIONAL_GAMES
-K_SETTLED = 20
-PROVISIONAL_GAMES = 30
+PROVISIONAL_GAMES = 30  # rated matches after which a rating is settled
 SCALE = 10**9  # represents an expectation of 1
 
 _FAR = 2_000  # points; larger differences count as this one
 _BITS = 160
-
-
-def elo_changes(
-    ratings: Sequence[int], games: Sequence[int], placements: Sequence[int], rated: Sequence[bool] | None = None
-) -> list[int]:
-    """Return the change of each seat's rating, in micro-points; the changes add up to zero.
-
-    Every argument has one entry per seat: ``ratings`` in micro-points, ``games`` the number of rated matches before
-    this one, ``placements`` from 1 (best; equal numbers are ties), and ``rated`` whether the seat counts (by default,
-    all do). The stake of a pair is the mean of its two K factors, divided by n − 1, the number of pairs of a seat.
-    Unrated seats are ignored: their change is 0 and n does not count them. With fewer than two rated seats, all changes
-    are 0. Halves of a micro-point are rounded away from zero, so that the order of the seats of a pair does not matter.
-    """
-    seats = [seat for seat in range(len(ratings)) if rated is None or rated[seat]]
-    k_factors = [k_factor(played) for played in games]
-    changes = [0] * len(ratings)
-    for seat, other in combinations(seats, 2):
-        pair = ratings[seat], ratings[other], placements[seat], placements[other]
-        change = pair_gain(*pair, k_factors[seat] + k_factors[other], len(seats))
-        changes[seat] += change
-        changes[other] -= change
-    return changes
 
 
 def pair_gain(rating: int, other: int, placement: int, other_placement: int, k_sum: int, seats: int) -> int:
@@ -54,11 +27,6 @@ def pair_gain(rating: int, other: int, placement: int, other_placement: int, k_s
         surprise -= SCALE // 2
     gain, divisor = surprise * k_sum, 2 * SCALE // MICRO * (seats - 1)  # 2: the stake is the mean of two K factors
     return (gain + divisor // 2 - (gain < 0)) // divisor
-
-
-def k_factor(games: int) -> int:
-    """Return the K factor after ``games`` rated matches, in points. It is larger while the rating is provisional."""
-    return K_PROVISIONAL if games < PROVISIONAL_GAMES else K_SETTLED
 
 
 def expectation(difference_micro: int) -> int:

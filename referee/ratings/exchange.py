@@ -1,22 +1,19 @@
-"""Compute what the seats of a match exchange under rating rules 2: stakes, anchors, and caps on a day's exchange.
+"""Compute what the seats of a match exchange: stakes, anchors, and caps on a day's exchange.
 
-``elo`` has rules 1 and the arithmetic that both share. Which values a bot starts from, and in which order results
-count, is the task of ``referee.ladders.rating_replay``.
+``elo`` has the arithmetic of a pair of seats. Which values a bot starts from, and in which order results count, is the
+task of ``referee.ladders.rating_replay``.
 """
 
 from collections.abc import MutableMapping, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from referee.ratings.elo import MICRO, pair_gain
+from referee.ratings.elo import MICRO, PROVISIONAL_GAMES, pair_gain
 
 K_NEW: Final = 64  # points at stake per match during the first NEW_MATCHES
 K_PROVISIONAL: Final = 40
 K_SETTLED: Final = 20
 NEW_MATCHES: Final = 10
-PROVISIONAL_MATCHES: Final = 30
-WIDENED_COUNT: Final = 20  # a new version sets the count of settled matches back to this
-WIDENING_INTERVAL: Final = 100  # matches between two widenings, at least
 OWNERS_CAP: Final = 64 * MICRO  # net exchange of two owners in a day
 ANCHORS_CAP: Final = 32 * MICRO  # net gain of an owner's settled bots from all anchors; 64 would let farmers gain more
 INHERITANCE_DAYS: Final = 30  # a new bot inherits the rating of a bot of its owner that played at most so long ago
@@ -37,26 +34,11 @@ class Seat(NamedTuple):
     placement: int
 
 
-def settled_matches(games: int, widened_at: int) -> int:
-    """Return the count that determines the stake of a bot after ``games`` rated matches.
-
-    ``widened_at`` is the number of its matches before the last one that widened its stake, 0 if none did.
-    """
-    return WIDENED_COUNT + games - widened_at if widened_at else games
-
-
-def widens(games: int, widened_at: int) -> bool:
-    """Return whether a new version widens the stake of a bot after ``games`` rated matches."""
-    if widened_at and games - widened_at < WIDENING_INTERVAL:
-        return False
-    return settled_matches(games, widened_at) > WIDENED_COUNT
-
-
-def stake(settled: int) -> int:
-    """Return the K factor for a count of settled matches, in points."""
-    if settled < NEW_MATCHES:
+def stake(games: int) -> int:
+    """Return the K factor of a bot after ``games`` rated matches, in points."""
+    if games < NEW_MATCHES:
         return K_NEW
-    return K_PROVISIONAL if settled < PROVISIONAL_MATCHES else K_SETTLED
+    return K_PROVISIONAL if games < PROVISIONAL_GAMES else K_SETTLED
 
 
 def exchange(seats: Sequence[Seat], exchanged: MutableMapping[Parties, int]) -> list[int]:

@@ -5,6 +5,7 @@ At most one process prunes at a time: each portion renews the ``RetentionRun`` o
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,11 +17,10 @@ from referee.db.engine import Database, count_changed_rows, current_time, take_a
 from referee.errors import BadLog, Conflict
 from referee.matches import logs
 from referee.matches.tables import StoredMatch
-from referee.retention.archive import LogArchive
-from referee.retention.rules import MIN_AGE, WITH_LOGS, Kind, Rules
+from referee.retention.rules import WITH_LOGS, Kind, Rules
 from referee.retention.sources import SOURCES, PrunableRow
 from referee.retention.tables import RetentionRun
-from referee.retention_limits import MIB, Keep
+from referee.retention_limits import Keep
 
 ROWS_PER_PORTION: Final = 200
 ABANDONED: Final = timedelta(minutes=10)  # after which another process continues a run
@@ -47,14 +47,13 @@ def list_overdue(session: Session, rules: Rules) -> list[Overdue]:
 
 
 class Pruner:
-    """Prune with these rules. With an ``archive``, write logs to it before they are deleted."""
+    """Prune with these rules."""
 
-    def __init__(self, database: Database, rules: Rules, archive: LogArchive | None = None) -> None:
-        self._database, self._rules, self._archive = database, rules, archive
+    def __init__(self, database: Database, rules: Rules) -> None:
+        self._database, self._rules = database, rules
         self._runner = secrets.token_hex(16)
         self._after: PrunableRow | None = None
         self._kinds = list(Kind)
-        self._excess: dict[Kind, int] = {}
         self._deleted_before: dict[str, list[int]] = {}  # in earlier runs of the day
         self.deleted: dict[str, list[int]] = {}  # by kind: rows, bytes
         self.is_started = False
@@ -73,15 +72,12 @@ class Pruner:
                 session.add(run)
             run.runner, run.updated_at, run.finished_at = self._runner, now, None
             self._deleted_before = dict(run.deleted)
-        with self._database.read() as session:
-            self._excess = {kind: _measure_excess(session, kind, keep) for kind, keep in self._rules.items()}
         self.is_started = True
 
     def step(self) -> bool:
         """Prune the next portion. Return whether there may be more.
 
-        Raise ``ArchiveError`` if logs cannot be archived; they are not deleted. Raise ``PruningElsewhere`` if another
-        process has taken the run over.
+        Raise ``PruningElsewhere`` if another process has taken the run over.
         """
         if not self._kinds:
             return False
@@ -89,12 +85,8 @@ class Pruner:
         with self._database.read() as session:
             found = self._select(session, kind)
             last = found[-1] if found else None
-            intact = self._read_logs(session, found) if kind in WITH_LOGS else None
-        if intact is not None:
-            if self._archive is not None:
-                self._archive.write(intact)
-            valid = {match_id for match_id, _, _ in intact}
-            found = [candidate for candidate in found if candidate.id in valid]
+            if kind in WITH_LOGS:
+                found = _without_damaged(session, found)
         if found:
             self._delete(kind, found)
         self._after = last
@@ -113,32 +105,12 @@ class Pruner:
             raise
 
     def _select(self, session: Session, kind: Kind) -> list[PrunableRow]:
-        """Return the next rows to delete: those that are too old, and the oldest while there is too much."""
-        now, keep, excess = current_time(session), self._rules[kind], self._excess[kind]
-        too_old = now - keep.age if keep.age is not None else None
-        before = now - MIN_AGE[kind] if excess > 0 else too_old
-        if before is None:
+        """Return the next rows to delete."""
+        age = self._rules[kind].age
+        if age is None:
             return []
-        chosen = []
-        for row in session.execute(SOURCES[kind].candidates(before, self._after, ROWS_PER_PORTION)):
-            candidate = PrunableRow(*row)
-            if excess <= 0 and (too_old is None or candidate.moment >= too_old):
-                break
-            excess -= candidate.size
-            chosen.append(candidate)
-        return chosen
-
-    def _read_logs(self, session: Session, found: Sequence[PrunableRow]) -> list[tuple[str, datetime, bytes]]:
-        """Return the logs to archive and delete. A damaged log is left out: it stays, so that audits find it."""
-        files = []
-        for candidate in found:
-            match = session.get_one(StoredMatch, candidate.id)
-            try:
-                files.append((match.id, candidate.moment, logs.read_log_file(session, match, gzipped=True)))
-            except BadLog:
-                continue
-        session.expunge_all()  # free memory, because logs are large
-        return files
+        candidates = SOURCES[kind].candidates(current_time(session) - age, self._after, ROWS_PER_PORTION)
+        return [PrunableRow(*row) for row in session.execute(candidates)]
 
     def _delete(self, kind: Kind, found: Sequence[PrunableRow]) -> None:
         source, rule = SOURCES[kind], describe_rule(kind, self._rules[kind])
@@ -150,7 +122,6 @@ class Pruner:
             deleted = _add(self.deleted, {str(kind): [rows, size]})
             self._renew(session, deleted=_add(self._deleted_before, deleted))
         self.deleted = deleted
-        self._excess[kind] -= size
 
     def _renew(self, session: Session, **values: object) -> None:
         own = RetentionRun.runner == self._runner
@@ -162,6 +133,18 @@ class Pruner:
         with self._database.write() as session:
             self._renew(session, finished_at=current_time(session))
         return False
+
+
+def _without_damaged(session: Session, found: Sequence[PrunableRow]) -> list[PrunableRow]:
+    """Return those whose log is intact. A damaged log stays, so that audits find it."""
+    intact = []
+    for candidate in found:
+        match = session.get_one(StoredMatch, candidate.id)
+        with suppress(BadLog):
+            logs.read_log_file(session, match, gzipped=True)
+            intact.append(candidate)
+    session.expunge_all()  # free memory, because logs are large
+    return intact
 
 
 def _add(first: Mapping[str, list[int]], second: Mapping[str, list[int]]) -> dict[str, list[int]]:
@@ -176,7 +159,7 @@ def _add(first: Mapping[str, list[int]], second: Mapping[str, list[int]]) -> dic
 def describe_rule(kind: Kind, keep: Keep) -> str:
     """Return a rule in words, as the page of a match and the API show it."""
     name = "logs of official ladders" if kind is Kind.LADDER_LOGS else str(kind).replace("_", " ")
-    return f"{name} are kept {keep if keep.days is None and keep.mib is None else f'for {keep}'}"
+    return f"{name} are kept {keep if keep.days is None else f'for {keep}'}"
 
 
 def find_last_run(session: Session) -> RetentionRun | None:
@@ -184,25 +167,8 @@ def find_last_run(session: Session) -> RetentionRun | None:
     return session.scalar(select(RetentionRun).order_by(RetentionRun.day.desc()).limit(1))
 
 
-def _measure_excess(session: Session, kind: Kind, keep: Keep) -> int:
-    """Return by how many bytes the rows of a kind that may be deleted exceed its limit. Protected rows do not count."""
-    if keep.mib is None:
-        return 0
-    _, size, _ = session.execute(SOURCES[kind].total(current_time(session))).one()
-    return max(0, int(size) - keep.mib * MIB)
-
-
 def _count_overdue(session: Session, kind: Kind, keep: Keep) -> Overdue:
-    now, rows, size, oldest = current_time(session), 0, 0, None
-    excess = _measure_excess(session, kind, keep)
+    rows, size, oldest = 0, 0, None
     if keep.age is not None:
-        rows, size, oldest = session.execute(SOURCES[kind].total(now - keep.age)).one()
-    left = excess - size
-    if left > 0:  # count the next oldest rows that make up for the excess
-        for row in session.execute(SOURCES[kind].candidates(now - MIN_AGE[kind], None, 10**9)):
-            if keep.age is not None and row[1] < now - keep.age:
-                continue
-            rows, size, left, oldest = rows + 1, size + row[2], left - row[2], oldest or row[1]
-            if left <= 0:
-                break
+        rows, size, oldest = session.execute(SOURCES[kind].total(current_time(session) - keep.age)).one()
     return Overdue(kind, describe_rule(kind, keep), rows, size, oldest)

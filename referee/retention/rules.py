@@ -1,12 +1,11 @@
 """List what can be pruned, and the limits of each kind."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
 from referee.retention_limits import Keep
-from referee.settings import MIN_DAYS_KEPT, Settings
+from referee.settings import Settings
 
 
 class Kind(StrEnum):
@@ -22,14 +21,6 @@ class Kind(StrEnum):
 
 
 WITH_LOGS: Final = frozenset({Kind.LADDER_LOGS, Kind.LOGS})
-MIN_AGE: Final = {  # what is younger is never pruned, whatever its size
-    **dict.fromkeys((*WITH_LOGS, Kind.FAULT_REPORTS), timedelta(days=MIN_DAYS_KEPT)),
-    Kind.NOTIFICATIONS: timedelta(days=1),
-    Kind.DELIVERIES: timedelta(days=2),  # a failing webhook is disabled before
-    Kind.TOKENS: timedelta(days=1),
-    Kind.RESPONSES: timedelta(days=1),
-}
-
 Rules = Mapping[Kind, Keep]
 
 

@@ -74,8 +74,8 @@ class _Explanation:
 
     def _choice_of_owner(self, ladder: Ladder) -> Reason | None:
         player = self._player
-        if player.play != LadderPlay.ON:
-            return Reason("official_asked" if player.play == LadderPlay.ASKED else "official_off")
+        if player.play == LadderPlay.OFF:
+            return Reason("official_off")
         if player.games is not None and ladder.game not in player.games:
             return Reason("official_game_off")
         return None if ladder.game in self._bot.games else Reason("official_not_listed")

@@ -63,7 +63,6 @@ REASONS: Final[dict[str, str]] = {
     "ladder_next": "the ladder picks the bot when its turn comes: bots that have played least come first",
     "ladder_ending": "the organiser has ended the ladder: no further matches are arranged",
     # -- of an official ladder on which it has no match --
-    "official_asked": "the bot is older than official ladders: it plays on them when its owner switches that on",
     "official_off": "its owner has switched official ladders off",
     "official_game_off": "its owner has excluded this game from official ladders",
     "official_not_listed": "the manifest of the bot no longer lists the game of the official ladder",

@@ -1,7 +1,6 @@
-"""`referee series` and `referee tournament publish` against a service that runs, and rounds at given times."""
+"""`referee series` against a service that runs, and rounds at given times."""
 
 import csv
-import hashlib
 import io
 import json
 from collections.abc import Iterator
@@ -81,25 +80,6 @@ def test_a_series_is_deleted_and_has_co_organisers(there: Hall) -> None:
     assert left.count("\n") == 1
     assert says(there, "delete", series) == f"{series} is deleted\n"
     says(there, "show", series, status=1)
-
-
-def test_a_tournament_is_published_with_its_replays(there: Hall, tmp_path: Path) -> None:
-    there.says("create", "Autumn cup", *SHORT, "--format", "round_robin", "--open")
-    early = there.says("publish", "Autumn cup", "--out", str(tmp_path / "cup"), status=1).output
-    there.says("enter", "Autumn cup", "Ada sound", "Blaise sound", "Carl random")
-    there.says("start", "Autumn cup", "--watch")
-
-    done = there.json("publish", "Autumn cup", "--out", str(tmp_path / "cup"))
-
-    folder = tmp_path / "cup"
-    assert "can be published once it has started" in early
-    assert done["matches"] == 3
-    assert len(list((folder / "matches").iterdir())) == len(list((folder / "logs").iterdir())) == 3
-    for line in (folder / "SHA256SUMS").read_text().splitlines():
-        digest, name = line.split("  ")
-        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
-    log = next((folder / "logs").iterdir())
-    assert CliRunner().invoke(main, ["verify", str(log)]).exit_code == 0
 
 
 def test_rounds_at_given_times_are_set_and_moved(there: Hall) -> None:

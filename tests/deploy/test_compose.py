@@ -38,7 +38,6 @@ FIXED = {  # settings that the operator does not choose in .env
     "redis_url": "made of REDIS_PASSWORD",
     "private_bots": "the networks of the containers and their firewall close private ranges; see docs/class.md",
     "trusted_proxies": "the proxy of the file",
-    "log_archive": "the containers keep nothing; prune into a mounted directory",
     "dns_canary": "the host of REFEREE_PUBLIC_URL; an empty value would switch it off",
 }
 

@@ -11,13 +11,12 @@ from referee.bots import bots
 from referee.errors import BadOption
 from referee.games import catalogue
 from referee.ladders import ladder_names, members, official_matches, ratings
-from referee.ladders.kinds import LadderPlay
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.settings import BadSettings
 from referee.workflows import match_cancellation, pausing
 from tests.database.checks import on_one_database
-from tests.database.world import GAME, World, certify, manifest_of
+from tests.database.world import GAME, World, manifest_of
 from tests.ladders.official_play import finish_all, later, member_of, poker_bot, prepare, seated, sweep
 from tests.surroundings import MASTER_KEY
 
@@ -233,22 +232,6 @@ def test_the_owner_switches_play_off_and_on_and_chooses_games(world: World) -> N
         change(games=["whist"])
     with pytest.raises(BadOption, match="switch its play off"):
         change(daily_maximum=0)
-
-
-def test_a_bot_that_is_asked_plays_only_when_its_owner_says_so(world: World) -> None:
-    prepare(world)
-    bot_id = world.bot(manifest=manifest_of(games=[]))
-    with world.database.write() as session:
-        session.get_one(LadderPlayer, bot_id).play = LadderPlay.ASKED
-        bots.get_bot(session, bot_id).games = [GAME]
-        certify(session, bot_id, manifest_of(games=[GAME]))
-        members.refresh_memberships(session, bots.get_bot(session, bot_id))
-        assert members.list_memberships(session, bot_id) == []
-
-    with world.database.write() as session:
-        members.change_settings(session, bots.get_bot(session, bot_id), {"play": "on"})
-
-    assert member_of(world, bot_id).due_at is not None
 
 
 # -- matches --

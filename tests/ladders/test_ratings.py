@@ -33,22 +33,27 @@ def standing(world: World) -> dict[str, tuple[int, int]]:
 
 
 def by_hand(world: World) -> dict[str, tuple[int, int]]:
-    """Replay the entries that count, in order, without voided ones. All bots are new, and have owners of their own."""
+    """Replay the entries in order; a void takes back what its result gave. All bots are new, each of its own owner."""
     values: dict[str, tuple[int, int]] = {}
+    given: dict[str | None, dict[str, int]] = {}
     day, exchanged = None, dict[Parties, int]()
     with world.database.read() as session:
-        void = set(session.scalars(select(LedgerEntry.match_id).where(LedgerEntry.kind == "void")))
-        entered = select(Result, LedgerEntry).join(LedgerEntry, LedgerEntry.match_id == Result.match_id)
-        for result, entry in session.execute(entered.where(LedgerEntry.kind == "result").order_by(LedgerEntry.seq)):
+        results = {result.match_id: result for result in session.scalars(select(Result))}
+        for entry in session.scalars(select(LedgerEntry).order_by(LedgerEntry.seq)):
+            if entry.kind == "void":
+                for bot, change in given.get(entry.match_id, {}).items():
+                    values[bot] = values[bot][0] - change, values[bot][1] - 1
+                continue
             if entry.created_at.date() != day:
                 day, exchanged = entry.created_at.date(), {}
-            if result.match_id not in void:
-                known = [values.get(bot, (START, 0)) for bot in result.bots]
-                by_seat = zip(known, result.owners or (), result.placements, strict=True)
-                changes = exchange([Seat(one[0], stake(one[1]), *more) for one, *more in by_seat], exchanged)
-                for bot, (value, games), change in zip(result.bots, known, changes, strict=True):
-                    values[bot] = value + change, games + 1
-    return values
+            result = results[str(entry.match_id)]
+            known = [values[bot] if values.get(bot, (START, 0))[1] else (START, 0) for bot in result.bots]
+            by_seat = zip(known, result.owners, result.placements, strict=True)
+            seats = [Seat(value, stake(games), str(owner), place) for (value, games), owner, place in by_seat]
+            given[entry.match_id] = dict(zip(result.bots, exchange(seats, exchanged), strict=True))
+            for bot, (value, games) in zip(result.bots, known, strict=True):
+                values[bot] = value + given[entry.match_id][bot], games + 1
+    return {bot: (value, games) for bot, (value, games) in values.items() if games}
 
 
 def differences(world: World) -> list[str]:
@@ -171,7 +176,7 @@ def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
     result = world.finish(claim, choice=1)
 
     assert (result.rated, result.anchors, set(standing(world))) == ([True, True, False], [None] * 3, {one, other})
-    seats = zip(result.owners or (), result.placements, strict=True)
+    seats = zip(result.owners, result.placements, strict=True)
     expected = exchange([Seat(START, K_NEW, str(owner), place) for owner, place in seats][:2], {})
     assert [standing(world)[bot][0] - START for bot in (one, other)] == expected
     assert differences(world) == []

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from statistics import fmean, stdev
 
-from referee.ladders.rating_replay import RULES_3, RatedSeats, RatingReplay, RatingState
+from referee.ladders.rating_replay import RatedSeats, RatingReplay, RatingState
 from referee.ratings.elo import MICRO, START
 
 FIELD = 24  # honest bots, apart from those of the scenario
@@ -63,7 +63,7 @@ class Season:
         placements = [1, 2] if first_wins else [2, 1]
         owners = [self.owner[bots[0]], None if anchor else self.owner[bots[1]]]
         anchors = [None, START + round(ANCHOR_POINTS * MICRO) if anchor else None]
-        self.replay.apply_result(RatedSeats(bots, placements, [True, not anchor], owners, ["1"] * 2, anchors), RULES_3)
+        self.replay.apply_result(RatedSeats(bots, placements, [True, not anchor], owners, ["1"] * 2, anchors))
 
     def rival(self, bot: str, rivals: Sequence[str]) -> str:
         nearest = sorted(rivals, key=lambda rival: abs(self.points(rival) - self.points(bot)))

@@ -19,7 +19,7 @@ from referee.house.calibration import load_ratings
 from referee.ladders import members, official_matches
 from referee.ladders.kinds import LadderPlay
 from referee.ladders.official import load_official_ladders
-from referee.ladders.rating_replay import RULES_3, RatedSeats, RatingReplay, RatingState, utc_day
+from referee.ladders.rating_replay import RatedSeats, RatingReplay, RatingState, utc_day
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.pairing.official import PARTNER_WAIT_S, Filler, OfficialState, OfficialTable, choose_tables
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
@@ -230,7 +230,6 @@ class OfficialLadder:
                 versions=[None if bot is None else str(bot.version) for bot in seated],
                 anchors=[self.anchors.get(bot_id) for bot_id in table.seats],
             ),
-            RULES_3,
         )
 
     def _next_moment(self, moment: datetime, *, made: bool) -> datetime:

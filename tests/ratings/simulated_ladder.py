@@ -12,7 +12,8 @@ from itertools import pairwise
 from random import Random
 from statistics import fmean
 
-from referee.ratings.elo import START, elo_changes
+from referee.ratings.elo import START
+from referee.ratings.exchange import Seat, exchange, stake
 from referee.ratings.strengths import Fit, RankedResult, fit
 from tests.ratings import official_ladder
 from tests.ratings.truth import draw_placements, kendall
@@ -70,14 +71,14 @@ class Ladder:
         self.games: dict[str, int] = {}
 
     def rate(self, result: RankedResult) -> None:
-        bots, placements, rated, _ = result
-        ratings = [self.values.get(bot, START) for bot in bots]
-        games = [self.games.get(bot, 0) for bot in bots]
-        for bot, rating, played, change in zip(
-            bots, ratings, games, elo_changes(ratings, games, placements, rated), strict=True
-        ):
-            self.values[bot] = rating + change
-            self.games[bot] = played + 1
+        bots, placements, *_ = result
+        seats = [
+            Seat(self.values.get(bot, START), stake(self.games.get(bot, 0)), bot, place)
+            for bot, place in zip(bots, placements, strict=True)
+        ]
+        for seat, change in zip(seats, exchange(seats, {}), strict=True):
+            self.values[seat.owner] = seat.rating + change
+            self.games[seat.owner] = self.games.get(seat.owner, 0) + 1
 
 
 def folded(results: Sequence[RankedResult]) -> dict[str, int]:

@@ -1,22 +1,14 @@
-"""What seats exchange under rating rules 2: stakes, anchors, caps."""
+"""What seats exchange: stakes, anchors, caps."""
 
 import pytest
 
 from referee.ratings.elo import MICRO, START
-from referee.ratings.exchange import ANCHORS, ANCHORS_CAP, OWNERS_CAP, Parties, Seat, exchange, stake, widens
+from referee.ratings.exchange import ANCHORS, ANCHORS_CAP, OWNERS_CAP, Parties, Seat, exchange, stake
 
 
-@pytest.mark.parametrize(("settled", "k"), [(0, 64), (9, 64), (10, 40), (29, 40), (30, 20), (1_000, 20)])
-def test_stakes_fall_with_the_count_of_settled_matches(settled: int, k: int) -> None:
-    assert stake(settled) == k
-
-
-@pytest.mark.parametrize(
-    ("games", "widened_at", "widened"),
-    [(20, 0, False), (21, 0, True), (120, 21, False), (121, 21, True)],
-)
-def test_a_new_version_widens_the_stake_at_most_once_in_100_matches(games: int, widened_at: int, widened: bool) -> None:
-    assert widens(games, widened_at) is widened
+@pytest.mark.parametrize(("games", "k"), [(0, 64), (9, 64), (10, 40), (29, 40), (30, 20), (1_000, 20)])
+def test_stakes_fall_with_the_count_of_matches(games: int, k: int) -> None:
+    assert stake(games) == k
 
 
 def test_an_anchor_keeps_its_rating_and_stakes_as_much_as_its_opponent() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from referee.ladders.rating_replay import RULES_3, RatedSeats, RatingReplay, RatingState
+from referee.ladders.rating_replay import RatedSeats, RatingReplay, RatingState
 from referee.pairing.official import VERSION_MATCHES, VERSIONS_A_DAY
 from referee.ratings.elo import MICRO, START
 from tests.ratings.new_versions import POLICIES, VersionLadder, measure_gain, play_seasons
@@ -18,9 +18,7 @@ def test_a_new_version_has_the_stake_of_any_other() -> None:
     settled = RatingState(START, 500, version="1")
     replay = RatingReplay({"one": settled, "other": settled})
 
-    replay.apply_result(
-        RatedSeats(["one", "other"], [1, 2], [True] * 2, ["ada", "bob"], ["2", "1"], [None] * 2), RULES_3
-    )
+    replay.apply_result(RatedSeats(["one", "other"], [1, 2], [True] * 2, ["ada", "bob"], ["2", "1"], [None] * 2))
 
     assert replay.ratings["one"].value == START + 10 * MICRO  # half of K 20
     assert replay.ratings["one"].version == "2"

@@ -1,8 +1,5 @@
-"""What disturbs pruning: a second process, midnight, another service, a full disk, a damaged index."""
+"""What disturbs pruning: a second process, midnight, a missing directory."""
 
-import errno
-import json
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from referee.errors import BadLog
 from referee.retention import pruning
-from referee.retention.archive import INDEX, ArchivedLog, ArchiveError, LogArchive
 from referee.retention.pruning import Pruner, PruningElsewhere
 from referee.retention.rules import Kind
 from referee.retention.tables import DiskUse, RetentionRun
@@ -91,77 +86,3 @@ def test_a_host_without_a_data_directory_measures_and_prunes(world: World, tmp_p
         (use,), (run,) = session.scalars(select(DiskUse)).all(), session.scalars(select(RetentionRun)).all()
     assert use.free_bytes > 0
     assert run.finished_at is not None
-
-
-def test_F16_an_index_that_several_processes_write_loses_no_line(tmp_path: Path) -> None:
-    def write(process: int) -> Callable[[], None]:
-        def task() -> None:
-            for number in range(10):
-                LogArchive(tmp_path).write([(f"mat_{process}_{number}", DAY, b"log")])
-
-        return task
-
-    assert run_all(*map(write, range(4))) == []
-
-    assert len(list(LogArchive(tmp_path).list_logs())) == 40
-    assert list(tmp_path.glob("*/*.part")) == []
-
-
-def test_a_full_disk_leaves_no_part_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("os.fsync", fail)
-
-    with pytest.raises(ArchiveError, match="No space left"):
-        LogArchive(tmp_path).write([("mat_1", DAY, b"log")])
-
-    assert list(tmp_path.glob("*/*.part")) == []
-
-
-def test_a_link_in_place_of_a_part_is_not_followed(tmp_path: Path) -> None:
-    victim, folder = tmp_path / "victim", tmp_path / f"{DAY:%Y-%m-%d}"
-    victim.write_text("kept")
-    folder.mkdir()
-    (folder / f"mat_1.ndjson.gz.{os.getpid()}.part").symlink_to(victim)
-
-    LogArchive(tmp_path).write([("mat_1", DAY, b"log")])
-
-    assert victim.read_text() == "kept"
-    assert (folder / "mat_1.ndjson.gz").read_bytes() == b"log"
-
-
-@pytest.mark.parametrize(
-    "index", [b"\xff\xfe\n", b'{"match": 1, "file": 2, "sha256": 3, "bytes": 4, "ended_at": 5}\n', b"[]\n", b"null\n"]
-)
-def test_an_index_with_anything_in_it_is_refused_with_a_sentence(tmp_path: Path, index: bytes) -> None:
-    folder = tmp_path / f"{DAY:%Y-%m-%d}"
-    folder.mkdir()
-    (folder / INDEX).write_bytes(index)
-    archive = LogArchive(tmp_path)
-
-    with pytest.raises(ArchiveError, match="index"):
-        list(archive.list_logs())
-    with pytest.raises(ArchiveError, match="index"):
-        archive.write([("mat_1", DAY, b"log")])
-    assert (folder / INDEX).read_bytes() == index
-
-
-@pytest.mark.parametrize(
-    "file", ["../outside.gz", "/dev/zero", "2026-01-01/../../outside.gz", "2026-01-01/mat_2.ndjson.gz"]
-)
-def test_an_index_names_no_file_but_that_of_the_match(tmp_path: Path, file: str) -> None:
-    folder, line = tmp_path / "archive" / "2026-01-01", {"match": "mat_1", "sha256": "", "bytes": 0, "ended_at": ""}
-    folder.mkdir(parents=True)
-    (folder / INDEX).write_text(json.dumps({**line, "file": file}) + "\n")
-
-    with pytest.raises(ArchiveError, match="names another file"):
-        list(LogArchive(tmp_path / "archive").list_logs())
-
-
-def test_a_pipe_in_place_of_an_archived_log_is_a_bad_log(tmp_path: Path) -> None:
-    (tmp_path / "2026-01-01").mkdir()
-    os.mkfifo(tmp_path / "2026-01-01" / "mat_1.ndjson.gz")
-
-    with pytest.raises(BadLog, match="not a file"):
-        LogArchive(tmp_path).read(ArchivedLog("mat_1", "2026-01-01/mat_1.ndjson.gz", "", 0, ""))

@@ -130,7 +130,7 @@ def test_F16_a_log_is_never_pruned_that_is(world: World, protect: Callable[[Worl
     protect(world, result.match_id)
     world.clock.moment += timedelta(days=400)
 
-    assert prune(world, Kind.LOGS, days=DAYS, mib=1) == 0
+    assert prune(world, Kind.LOGS, days=DAYS) == 0
     assert kept_logs(world) == {result.match_id}
 
 
@@ -162,23 +162,6 @@ def test_a_log_that_becomes_disputed_after_it_was_chosen_stays(world: World) -> 
     run_on(pruner)
 
     assert kept_logs(world) == {result.match_id}
-
-
-def test_a_limit_of_size_prunes_the_oldest_but_nothing_of_the_last_week(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bots = world.bots(2)
-    played = []
-    for _ in range(3):
-        played.append(world.play(bots))
-        world.clock.moment += timedelta(days=8)
-    recent = world.play(bots)
-    with world.database.read() as session:
-        sizes = [len(session.get_one(MatchLog, result.match_id).gzip_log) for result in played]
-    monkeypatch.setattr(pruning, "MIB", sum(sizes))  # about three of the four logs
-
-    assert prune(world, Kind.LOGS, mib=1) == 2  # each log also has a reveal row, which counts
-    assert kept_logs(world) == {played[2].match_id, recent.match_id}
 
 
 def test_portions_are_bounded_transactions_and_an_interrupted_run_is_continued(
@@ -274,6 +257,6 @@ def test_rows_of_a_running_match_are_not_touched(world: World) -> None:
     world.claim(match_id=match_id)
     world.clock.moment += timedelta(days=400)
 
-    assert prune(world, Kind.LOGS, days=DAYS, mib=1) == 0
+    assert prune(world, Kind.LOGS, days=DAYS) == 0
     with world.database.read() as session:
         assert session.get_one(StoredMatch, match_id).log_deleted_at is None

@@ -25,7 +25,7 @@ def world(sqlite_url: str) -> World:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return replace(settings_for(tmp_path), keep_logs=Keep(days=30), log_archive=tmp_path / "archive")
+    return replace(settings_for(tmp_path), keep_logs=Keep(days=30))
 
 
 def pruned(world: World) -> int:
@@ -41,7 +41,7 @@ def finish(pruner: NightlyPruner) -> int:
     return steps
 
 
-def test_old_logs_are_archived_and_pruned_in_steps_once_a_day(
+def test_old_logs_are_pruned_in_steps_once_a_day(
     world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pruning, "ROWS_PER_PORTION", 2)
@@ -60,30 +60,11 @@ def test_old_logs_are_archived_and_pruned_in_steps_once_a_day(
     assert pruned(world) == 3
     assert finish(pruner) == 1
 
-    assert len(list((settings.data_dir / "archive").glob("*/*.gz"))) == 3
     with world.database.read() as session:
         (run,) = session.scalars(select(RetentionRun))
         (measured,) = session.scalars(select(DiskUse))
     assert (run.day, run.deleted["logs"][0], run.finished_at is not None) == (early.date(), 3, True)
     assert measured.parts["logs"]["rows"] == 3
-
-
-def test_logs_stay_while_the_archive_cannot_be_written_and_are_pruned_later(
-    world: World, settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    world.play(world.bots(2))
-    world.clock.moment += timedelta(days=40, hours=5)
-    (settings.data_dir / "archive").write_text("in the way")
-    pruner = NightlyPruner(world.database, settings)
-
-    finish(pruner)
-    assert pruned(world) == 0
-    assert "logs_not_archived" in caplog.text
-
-    (settings.data_dir / "archive").unlink()
-    world.clock.moment += pruning.ABANDONED + timedelta(minutes=1)
-    finish(pruner)
-    assert pruned(world) == 1
 
 
 def test_of_two_schedulers_one_prunes(world: World, settings: Settings) -> None:

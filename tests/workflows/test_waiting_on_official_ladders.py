@@ -10,7 +10,6 @@ from sqlalchemy import select
 from referee.bots import bots, certificates
 from referee.bots.states import BotState, CertificateEnd
 from referee.ladders import members
-from referee.ladders.kinds import LadderPlay
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
 from referee.ladders.tables import Ladder, LadderPlayer
@@ -36,14 +35,6 @@ def on_official(world: World, **changes: Any) -> tuple[str, str]:
 
 def midnight(world: World) -> datetime:
     return members.next_day(world.clock.moment)
-
-
-@case
-def official_asked(world: World) -> tuple[str, str | None, Reason]:
-    bot_id, _ = on_official(world)
-    with world.database.write() as session:
-        session.get_one(LadderPlayer, bot_id).play = LadderPlay.ASKED
-    return bot_id, None, Reason("official_asked")
 
 
 @case

@@ -155,14 +155,12 @@ function editing(id, fields, confirmation) {
   });
 }
 
-const PLAY_LABELS = { asked: "not answered yet", on: "on", off: "off" };
-
 /** Let the owner switch the play on official ladders, and choose games and a daily maximum. */
 async function playing() {
   const form = byId("play");
   const boxes = [...form.querySelectorAll("input[name=games]")];
   const showPlay = (play) => {
-    fill(own, { play: PLAY_LABELS[play.play] });
+    fill(own, { play: play.play });
     form.elements.on.checked = play.play === "on";
     for (const box of boxes) box.checked = play.games === null || play.games.includes(box.value);
     form.elements.daily_maximum.value = play.daily_maximum ?? "";

@@ -26,7 +26,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "watch": "live_view",
         **dict.fromkeys(("standings", "crosstable", "opponents", "bracket", "strengths", "luck"), "results"),
     },
-    "Download": {"logs": "downloads", "results": "downloads", "publish": "publish"},
+    "Download": {"logs": "downloads", "results": "downloads"},
     "Without a service": {"local": "local"},
 }
 
