@@ -21,6 +21,7 @@ NAMES: Final = (
         "growth",
         "api",
         "requests",
+        "open_pages",
         "streams",
         "latency",
         "newcomer",

@@ -61,8 +61,11 @@ def start_worker(world: World, redis_url: str) -> Iterator["subprocess.Popen[byt
 
 
 @contextmanager
-def start_api(world: World, redis_url: str, threads: int) -> Iterator[tuple[int, int]]:
-    """Run the API in gunicorn with one worker process. Yield the port and the process id of the worker process."""
+def start_api(world: World, redis_url: str, threads: int, **changes: str) -> Iterator[tuple[int, int]]:
+    """Run the API in gunicorn with one worker process. Yield the port and the process id of the worker process.
+
+    ``changes`` are variables of its environment.
+    """
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1024)
@@ -71,7 +74,7 @@ def start_api(world: World, redis_url: str, threads: int) -> Iterator[tuple[int,
         command = [sys.executable, "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
         command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker", "--threads", str(threads)]
         command += ["--no-control-socket", "--log-level", "error"]
-        environment = world.environment(REDIS_URL=redis_url, **limits)
+        environment = world.environment(REDIS_URL=redis_url, **{**limits, **changes})
         with start_process(command, env=environment, pass_fds=[listener.fileno()]) as process:
             get(port, "/readyz")
             yield port, children_of(process.pid)[0]

@@ -102,7 +102,7 @@ def all_ladders() -> Response:
     )
 
 
-@pages.view('/ladders/<id("lad"):ladder_id>', "as_of", "cursor", "find", "page", "reverse", "sort")
+@pages.view('/ladders/<id("lad"):ladder_id>', "as_of", "cursor", "find", "page", "reverse", "sort", renews=True)
 def ladder(ladder_id: str) -> Response:
     found = ratings.get_ladder(current_session(), ladder_id)
     last = ratings.last_seq(current_session(), ladder_id)

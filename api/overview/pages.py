@@ -1,7 +1,6 @@
 """Serve the home page: introduction, matches and tournaments in progress, ladders, newest results."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from flask import Response, current_app
 
@@ -9,7 +8,7 @@ from api.fields import points
 from api.matches.presentation import match_views, visible_matches
 from api.matches.viewer_data import viewer_data
 from api.overview.cache import overview_cache
-from api.overview.live_scores import attach_live_scores, choose_matches
+from api.overview.live_scores import attach_live_scores
 from api.overview.schemas import LiveMatchView
 from api.pages.page import Pages, page
 from api.views import current_session
@@ -20,12 +19,10 @@ from referee.ladders.tables import Ladder
 from referee.matches import matches, results
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
-from referee.matches.tables import StoredMatch
 from referee.tournaments import progress, tournaments
-from referee.tournaments.overview import Overview, load_overview
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
-from referee.workflows.featured import find_featured, find_finished
+from referee.workflows.featured import find_finished
 
 pages = Pages("home", __name__)
 
@@ -45,21 +42,21 @@ class Top:
     rows: list[ratings.RankedBot]
 
 
-@pages.view("/")
+@pages.view("/", renews=True)
 def home() -> Response:
     session = current_session()
-    now = load_overview(session)
+    chosen = overview_cache().choose(session)
+    now = chosen.overview
     ended = matches.list_matches(session, FINISHED, limit=MAX_RESULTS).items
-    shown = choose_featured()
-    live = choose_matches(session, now.matches, overview_cache().shown_ids)
-    running = visible_matches([chosen.match for chosen in live])
+    featured = chosen.featured or find_finished(session, FINISHED, limit=MAX_RESULTS)
+    live = sorted(chosen.live, key=lambda shown: shown.match.game)  # fixed places, since the page renews itself
+    running = visible_matches([shown.match for shown in live])
     return page(
         "home.html",
-        featured=shown and viewer_data(shown, match_views([shown])[0]),
+        featured=featured and viewer_data(featured, match_views([featured])[0]),
         live=LiveMatchView(many=True).dump(attach_live_scores(running, live)),
         tournaments=now.tournaments + open_tournaments(),
         counts=now.counts,
-        known=compared_values(now),
         tops=load_top_rows(),
         champions=months.list_newest_champions(session, limit=MAX_CHAMPIONS),
         results=match_views(ended),
@@ -68,19 +65,6 @@ def home() -> Response:
         url=current_app.config["SETTINGS"].public_url,
         points=points,
     )
-
-
-def choose_featured() -> StoredMatch | None:
-    """Return the match that plays on the page: a running one or, if none can be followed, one of the last results."""
-    session = current_session()
-    running = find_featured(session, overview_cache().featured_id)
-    return running or find_finished(session, FINISHED, limit=MAX_RESULTS)
-
-
-def compared_values(now: Overview) -> list[Any]:
-    """Return the values that home.js compares with messages of the stream. If they differ, it reloads the page."""
-    running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.tournaments]
-    return [running, now.counts["open"], now.counts["results"]]
 
 
 def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:

@@ -1,15 +1,10 @@
 """Define the schema of the overview: matches and tournaments in progress, counts."""
 
-from typing import Final
-
 from marshmallow import fields
 
 from api.fields import View, describe
 from api.matches.schemas import MatchView
-from api.matches.stream_schemas import PublicRowView
 from api.tournaments.schemas import ProgressView
-
-FEATURED_ROWS: Final = 20
 
 
 class ActiveTournamentView(View):
@@ -43,25 +38,16 @@ class LiveMatchView(MatchView):
     )
 
 
-class FeaturedView(View):
-    match = fields.String(metadata=describe("Id of the match in progress that the first page shows."))
-    items = fields.List(
-        fields.Nested(PublicRowView),
-        metadata=describe(f"Its last visible rows, at most {FEATURED_ROWS}, as in GET /matches/{{id}}/rows."),
-    )
-
-
 class NowView(View):
     matches = fields.List(
         fields.Nested(LiveMatchView),
         metadata=describe("Matches in progress, one of each game, the closest first; each stays until it is over."),
     )
-    featured = fields.Nested(
-        FeaturedView,
+    featured = fields.String(
         allow_none=True,
         metadata=describe(
-            "The match in progress with the highest rated players, tournaments first, until it is over. Null if there "
-            "is none whose players and rows are shown immediately."
+            "Id of the match in progress with the highest rated players, tournaments first, until it is over. Null if "
+            "there is none whose players and rows are shown immediately."
         ),
     )
     tournaments = fields.List(

@@ -11,6 +11,7 @@ import referee
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
 from api.pages.emblem import emblem
+from api.pages.renderings import reuse_renderings
 from api.pages.static_files import MIN_COMPRESSED_BYTES, compress
 from api.queries import TRACKING, query_parameters
 from api.requests import is_for_machines
@@ -33,10 +34,20 @@ EMBED_POLICY: Final = POLICY.replace("frame-ancestors 'none'", "frame-ancestors 
 class Pages(Blueprint):
     """Group the pages of an area."""
 
-    def view(self, rule: str, *parameters: str, repeatable: Collection[str] = ()) -> Callable[[View], View]:
-        """Register a page with these query parameters. Its view runs in a read transaction."""
-        declared = query_parameters(*parameters, repeatable=repeatable)
-        return lambda view: self.get(rule)(declared(run_in_transaction(view, "read")))
+    def view(
+        self, rule: str, *parameters: str, repeatable: Collection[str] = (), renews: bool = False
+    ) -> Callable[[View], View]:
+        """Register a page with these query parameters. Its view runs in a read transaction.
+
+        If it ``renews`` itself while it is open, its readers share renderings.
+        """
+
+        def register(view: View) -> View:
+            shown = run_in_transaction(view, "read")
+            declare = query_parameters(*parameters, repeatable=repeatable)
+            return self.get(rule)(declare(reuse_renderings(shown) if renews else shown))
+
+        return register
 
 
 def install(app: Flask) -> None:

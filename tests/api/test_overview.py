@@ -7,11 +7,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.overview.live_scores import LiveScore, choose_matches, read_live_score
-from api.overview.schemas import FEATURED_ROWS
 from referee.figures import count
 from referee.games import catalogue
 from referee.match.canonical import Json
-from referee.match.log import PublicView, parse_row
+from referee.match.log import PublicView
 from referee.match.match import Answer, Match
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.states import MatchState
@@ -126,18 +125,22 @@ def test_one_match_of_each_game_is_shown_the_closest_first(service: Service, wor
     shown = [match["id"] for match in overview(service)["matches"]]
     assert set(shown) == {second, other}  # the third one was arranged later
     assert third not in shown
+    page = service.anonymous().get("/").get_data(as_text=True)
+    on_page = re.findall(r'class="card live-match">\s*<h3><a href="/matches/(mat_\w+)"', page)
+    assert on_page == sorted(shown, key=lambda match_id: stored(world, match_id).game)  # in fixed places
 
 
-def test_the_featured_match_comes_with_its_last_rows(service: Service, world: World) -> None:
+def test_the_featured_match_is_featured_until_it_is_over(
+    service: Service, anonymous: FlaskClient, world: World
+) -> None:
     assert overview(service)["featured"] is None
-    match_id, match = begin(world, answers=30)
+    first, _ = begin(world)
+    assert overview(service)["featured"] == first
 
-    featured = overview(service)["featured"]
+    second, _ = begin(world, tournament_id=tournaments.create(world))  # those of tournaments come first
 
-    rows = service.anonymous().get(f"{API}/matches/{match_id}/rows").get_json()["items"]
-    assert len(rows) > FEATURED_ROWS
-    assert featured == {"match": match_id, "items": rows[-FEATURED_ROWS:]}
-    assert parse_row(match.lines[0])["match"] == match_id
+    assert featured_on(read(anonymous, "/")) == first
+    assert overview(service)["featured"] == second  # a process that has shown none yet
 
 
 def test_the_first_page_plays_a_running_match_else_the_last_result(

@@ -35,7 +35,7 @@ def bots_on(page: str) -> list[str]:
 
 
 def places(page: str) -> list[str]:
-    return re.findall(r'data-field="rank">([^<]+)<', page)
+    return re.findall(r'class="number rank">([^<]+)<', page)
 
 
 def ladder_of(service: Service) -> str:
@@ -162,8 +162,8 @@ def test_a_permalink_shows_the_ladder_as_it_stood(service: Service) -> None:
 
     assert "as of ledger entry 2" in then
     assert bots_on(still) == bots_on(then)
-    assert re.findall(r'data-field="rating">([^<]+)', still) == re.findall(r'data-field="rating">([^<]+)', then)
-    assert re.findall(r'data-field="games">([^<]+)', first) == ["1", "1", "1"]
+    assert re.findall(r'class="number rating">([^<]+)', still) == re.findall(r'class="number rating">([^<]+)', then)
+    assert re.findall(r'class="number games">([^<]+)', first) == ["1", "1", "1"]
     assert "Show the current ladder" in still
     assert "ladder.js" not in still  # nothing moves there
 
@@ -209,7 +209,7 @@ def test_the_last_change_is_that_of_the_newest_entry_shown(service: Service) -> 
     client = service.anonymous()
 
     def changes(page: str) -> dict[str, str]:
-        return dict(zip(bots_on(page), re.findall(r'data-field="change">([^<]+)', page), strict=True))
+        return dict(zip(bots_on(page), re.findall(r'class="number change">([^<]+)', page), strict=True))
 
     found = {seq: changes(text_of(client, f"/ladders/{ladder}?as_of={seq}")) for seq in (1, 2)}
 

@@ -20,6 +20,7 @@ LONG = {
     "streams",
     "latency",
     "requests",
+    "open_pages",
     "newcomer",
     "growth",
 }  # each starts several processes or fills large databases

@@ -15,6 +15,8 @@ from referee.matches.tables import Fault
 from referee.workflows import handshake_results
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, PAYLOAD, Filled
+from tests.browser.test_tournaments import look
+from tests.browser.test_watching import catches_up, opened, quick, until
 from tests.database.world import MANIFEST
 
 GONE = "window.harmed === undefined"
@@ -32,45 +34,46 @@ def fresh_bot(filled: Filled, name: str) -> str:
     return filled.world.bot(filled.accounts["owner"], MANIFEST, name)
 
 
-def test_a_ladder_changes_in_place_and_keeps_its_order(page_at: PageAt, filled: Filled) -> None:
-    page = page_at(f"/ladders/{filled.ladders[LADDER]}")
-    order = "[...document.querySelectorAll('tr[data-bot]')].map((row) => row.dataset.bot)"
-    before, names = page.evaluate(order), ("Knuth-Bot", "Mill", "Nim")
-    rows = [page.locator(f"tr[data-bot={filled.bots[name]}]") for name in names]
-    games = [int(row.locator("[data-field=games]").inner_text()) for row in rows]
-    expect(page.locator("[data-live]")).to_have_attribute("data-live", "live")
+def test_a_ladder_follows_its_results(page_at: PageAt, filled: Filled) -> None:
+    page = opened(quick(page_at.context()), f"/ladders/{filled.ladders[LADDER]}")
+    expect(page.locator("[data-live=renewed]")).to_be_visible()
+    seated = ("Knuth-Bot", "Mill", "Nim")
+    rows = [page.locator(f"tr[data-bot={filled.bots[name]}]") for name in seated]
+    games = [int(row.locator(".games").inner_text()) for row in rows]
+    page.get_by_label("Bot, version or owner").fill("typed, but not sent")
 
-    for _ in range(20):  # until somebody has overtaken somebody
-        if page.locator("#moved button").count():
-            break
-        filled.begin(bots=names).finish()
-        games = [number + 1 for number in games]
-        for row, number in zip(rows, games, strict=True):
-            expect(row.locator("[data-field=games]")).to_have_text(str(number))
+    filled.begin(bots=seated).finish()
 
-    assert page.evaluate(order) == before
+    until(page, lambda: int(rows[0].locator(".games").inner_text()) > games[0])
     assert any("changed" in (row.get_attribute("class") or "") for row in rows)
-    expect(page.locator("#moved")).to_contain_text("Ratings have changed")
-    page.get_by_role("button", name="Sort again").click()
-    expect(page.locator("#moved button")).to_have_count(0)
-    ratings = [float(text.replace("\u202f", "")) for text in page.locator("[data-field=rating]").all_inner_texts()]
-    assert ratings == sorted(ratings, reverse=True)
+    assert [int(row.locator(".games").inner_text()) for row in rows] == [number + 1 for number in games]
+    catches_up(page, page_at)
+    expect(page.get_by_label("Bot, version or owner")).to_have_value("typed, but not sent")
 
 
-def test_a_ladder_is_asked_again_where_there_is_no_stream(page_at: PageAt, filled: Filled) -> None:
-    context = page_at.context()
-    context.route("**/stream*", lambda route: route.fulfill(status=503))
-    page = context.new_page()
-    page.goto(f"/ladders/{filled.ladders[LADDER]}")
-    row = page.locator(f"tr[data-bot={filled.bots['Mill']}] [data-field=games]")
-    number = int(row.inner_text())
+def test_a_ladder_says_when_the_service_does_not_answer(page_at: PageAt, filled: Filled) -> None:
+    page = opened(quick(page_at.context()), f"/ladders/{filled.ladders[LADDER]}")
+    page.route(page.url, lambda route: route.fulfill(status=503))
+    until(page, page.locator("[data-live=away]").count)
+    expect(page.locator("[data-live]")).to_have_text("reconnecting")
 
-    filled.begin(bots=("Knuth-Bot", "Mill", "Nim")).finish()
+    page.unroute(page.url)
 
-    expect(row).to_have_text(str(number + 1))
-    assert page_at.troubles
-    assert all("503" in trouble for trouble in page_at.troubles)
-    page_at.troubles.clear()
+    until(page, page.locator("[data-live=renewed]").count)
+    page_at.troubles[:] = [trouble for trouble in page_at.troubles if "503" not in trouble]
+
+
+def test_a_hidden_ladder_is_not_renewed(page_at: PageAt, filled: Filled) -> None:
+    page = opened(quick(page_at.context()), f"/ladders/{filled.ladders[LADDER]}")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    look(page, hidden=True)
+
+    page.clock.run_for(120_000)
+    assert asked == []
+
+    look(page, hidden=False)
+    until(page, lambda: asked == [page.url])
 
 
 def test_a_ladder_and_a_bot_can_be_read_without_script(page_at: PageAt, filled: Filled) -> None:

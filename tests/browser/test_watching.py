@@ -30,14 +30,10 @@ WRONG_SIZES = """() => [...document.querySelectorAll("#viewer :is(.seat, .centre
   return Object.entries(expected).some(([name, isSet]) => part.classList.contains(name) !== isSet);
 }).map((part) => part.className)"""
 # What the server renders; without times, which scripts put into the reader's own zone, and without what scripts show.
-# Matches of the home page are sorted: a page leaves its cards in place, where the server puts the closest match first.
 MAIN = """() => {
   const main = document.getElementById("main").cloneNode(true);
   const added = "[data-live], [data-ends], [hidden], time, script, template, noscript, #viewer, #featured";
   for (const one of main.querySelectorAll(added)) one.remove();
-  const cards = main.querySelector("#live-matches");
-  const before = (one, other) => (one.dataset.match < other.dataset.match ? -1 : 1);
-  cards?.replaceChildren(...[...cards.children].toSorted(before));
   const words = (node) => node.textContent.replace(/\\s+/g, " ").trim();
   const looks = (one) => ["href", "class", "aria-current"].map((name) => one.getAttribute(name));
   const marked = [...main.querySelectorAll("a, svg [class], li[class], td[class]")];
@@ -342,7 +338,7 @@ def test_the_first_page_shows_events_that_begin_and_takes_those_away_that_end(
     page_at: PageAt, window: BrowserContext, filled: Filled
 ) -> None:
     page = opened(window, "/")
-    expect(page.locator("[data-live=live]")).to_be_visible()
+    expect(page.locator("[data-live=renewed]")).to_be_visible()
 
     made = event(filled, "On the first page", count=3)
     card = page.locator(f"[data-tournament={made}]")
@@ -356,7 +352,7 @@ def test_the_first_page_shows_matches_that_begin_and_takes_those_away_that_end(
     page_at: PageAt, window: BrowserContext, filled: Filled
 ) -> None:
     page = opened(window, "/")
-    expect(page.locator("[data-live=live]")).to_be_visible()
+    expect(page.locator("[data-live=renewed]")).to_be_visible()
     stays = page.locator("#live-matches a").first.element_handle()
 
     live = filled.begin("rummy-royal", rated=False)  # of a game that is not played otherwise, so it has a place

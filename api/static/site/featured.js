@@ -1,9 +1,11 @@
-// Play the featured match of the home page: live while it is played, else from its log.
+// Play the featured match of the home page: from its stream while it is played, else from its log.
 import { Show, addPresentations, fetchPictures, fetchTable, readLog } from "../viewer/show_page.js";
+import { follow } from "./live.js";
 import { rendered } from "./renewal.js";
 import { readPublic } from "./public.js";
 
 const PAGE = 1000; // rows per request
+const RUNNING = "running";
 const PACE = 2;
 const REST_MS = 8_000; // between the end of a match and the next one
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -13,14 +15,14 @@ export class Featured {
   constructor(place) {
     this.place = place;
     this.show = null;
-    this._fetching = null;
     this._next = 0;
+    this._unfollow = () => {};
     document.addEventListener("visibilitychange", () => this._followVisibility());
   }
 
   /** Show the match that is described in `place`. Reject if it cannot be fetched. */
   async begin() {
-    this.known = JSON.parse(this.place.querySelector("script").textContent);
+    this.known = matchIn(this.place);
     this.last = -1; // number of the last row
     this._wanted = !STILL.matches; // whether it plays when the tab is visible
     const { id, header, open, presentations } = this.known;
@@ -35,22 +37,20 @@ export class Featured {
     });
     this.show = new Show(this.place.querySelector(".featured-table"), { header, rows, live: !open, pace: PACE, ended: () => this._rest() });
     if (!open) await this._fetchRows();
+    if (!this.known.open) this._follow();
     this._followVisibility();
   }
 
-  /** Take the featured match of a message of the stream: {match, items}, or null if there is none. */
-  take(featured) {
-    if (!this.show || this._fetching) return;
-    const isOther = featured?.match !== this.known.id;
-    if (this.known.open) {
-      if (featured && isOther && !this.show.playing) this._planNext();
-    } else if (isOther) {
-      this._finish();
-    } else if (featured.items.length && featured.items[0].number > this.last + 1) {
-      this._fetchRows().catch(() => {}); // the next message tries again
-    } else {
-      this._add(featured.items);
-    }
+  /** Take a new rendering of the page: if another match is being played, and this one no more, show that one soon. */
+  take(fresh) {
+    const next = matchIn(fresh.getElementById("featured"));
+    if (next && !next.open && next.id !== this.known.id && this.show && this.known.open && !this.show.playing) this._planNext();
+  }
+
+  _follow() {
+    const url = `/api/v1/matches/${this.known.id}/stream${this.last < 0 ? "" : `?after=${this.last}`}`;
+    const note = (state) => this._note(state);
+    this._unfollow = follow(url, { rows: ({ items }) => this._add(items), state: note, end: note }, { poll: () => this._fetchRows(), onState() {} });
   }
 
   _add(items) {
@@ -60,24 +60,18 @@ export class Featured {
     this.show.add(fresh);
   }
 
-  _fetchRows() {
-    this._fetching ??= this._fetchAll().finally(() => (this._fetching = null));
-    return this._fetching;
+  async _fetchRows() {
+    const rows = await readPublic(`/matches/${this.known.id}/rows?limit=${PAGE}${this.last < 0 ? "" : `&after=${this.last}`}`);
+    this._add(rows.items);
+    if (rows.items.length === PAGE) return this._fetchRows();
+    this._note(rows);
   }
 
-  async _fetchAll() {
-    for (let more = true; more;) {
-      const after = this.last < 0 ? "" : `&after=${this.last}`;
-      const { items } = await readPublic(`/matches/${this.known.id}/rows?limit=${PAGE}${after}`);
-      this._add(items);
-      more = items.length === PAGE;
-    }
-  }
-
-  /** Play the rest of a match that has ended. */
-  async _finish() {
+  /** If the match is no longer played, play the rest of it. */
+  _note({ status }) {
+    if (status === RUNNING || this.known.open) return;
     this.known.open = true;
-    await this._fetchRows().catch(() => {}); // without the last rows, it ends earlier
+    this._unfollow();
     this.show.close();
   }
 
@@ -99,8 +93,7 @@ export class Featured {
   async _showNext() {
     if (document.hidden || this.show.playing) return;
     const fresh = (await rendered())?.getElementById("featured");
-    const data = fresh?.querySelector("script");
-    if (!data || JSON.parse(data.textContent).id === this.known.id) return;
+    if ((matchIn(fresh)?.id ?? this.known.id) === this.known.id) return;
     this.show.pause();
     this.show = null;
     this.place.replaceChildren(...fresh.childNodes);
@@ -117,6 +110,12 @@ export class Featured {
   _label() {
     this.button.textContent = this._wanted ? "Pause" : "Play";
   }
+}
+
+/** Return the match that is described in `place`, or null without one. */
+function matchIn(place) {
+  const data = place?.querySelector("script");
+  return data ? JSON.parse(data.textContent) : null;
 }
 
 async function fetchLog(id) {

@@ -22,20 +22,8 @@ export function decimal(value, digits) {
   return part === undefined ? apart : `${apart}.${part}`;
 }
 
-/** Return a number with its sign and `digits` decimals. A number that rounds to zero has no sign. */
-export function signed(value, digits) {
-  const text = decimal(value, digits);
-  if (numberIn(text) === 0) return decimal(0, digits);
-  return value > 0 ? `+${text}` : text;
-}
-
 export function count(value) {
   return decimal(value, 0);
-}
-
-/** Return the number that a formatted text shows. */
-export function numberIn(text) {
-  return Number(text.replaceAll(THIN_SPACE, "").replace(MINUS, "-"));
 }
 
 /** Return the name of a game as people read it: `pool-nap` as Pool Nap. */

@@ -1,4 +1,5 @@
 // Follow a stream of server-sent events, and poll where streams do not work or another tab has its turn.
+import { markLive } from "./live_mark.js";
 import { shareTurns } from "./tab_turn.js";
 
 const RETRY_STREAM_MS = 30_000;
@@ -111,16 +112,4 @@ function resumeAfter(url, id) {
   const further = new URL(url, location.href);
   further.searchParams.set("after", id);
   return further;
-}
-
-const WORDS = { live: "live", polling: "updated every few seconds", away: "reconnecting", over: "finished" };
-
-/** Show the state in every `[data-live]` of the page. */
-export function markLive(state) {
-  for (const mark of document.querySelectorAll("[data-live]")) {
-    mark.hidden = false;
-    mark.dataset.live = state;
-    const text = mark.querySelector("[data-live-text]");
-    if (text) text.textContent = WORDS[state];
-  }
 }

@@ -1,5 +1,6 @@
 // Update a page in place with a new rendering from the server. Callers decide when.
 import { focusHeld } from "./dom.js";
+import { markLive } from "./live_mark.js";
 import { localMoments } from "./local_time.js";
 
 const EVERY_MS = 5_000; // least interval between renderings
@@ -7,16 +8,19 @@ const REST_FACTOR = 20; // the next request waits for this many times the durati
 const APART_MS = 2_000; // random delay, so that clients do not all ask at the same time
 const AGAIN_MS = 1_000; // retry interval while the reader is busy
 const TIMEOUT_MS = 30_000;
+const PERIOD_MS = 30_000; // between two renderings of a page that renews itself
+const SPREAD_MS = 10_000; // random part of each such period
 
-const OWN = "[data-own]"; // parts that a script updates itself
+const OWN = "[data-own]"; // parts that stay as they are: a script updates them, or the reader fills them in
 const UNTOUCHED = `${OWN}, [data-live], [data-filled], dialog, noscript`;
 const KEPT = ["hidden", "open"]; // attributes that scripts or readers may have set on the page
 
 /**
  * Return an object whose `ask()` updates this page soon: at most once in `everyMs`, and not while it is hidden or its reader
- * is filling in a form, selecting text or using a dialog. Call `renewed()` after each update.
+ * is filling in a form, selecting text or using a dialog. Call `renewed(fresh)` with the new document after each update.
+ * Report after each request to `onState` whether the service answered: "renewed" or "away".
  */
-export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
+export function renewal({ everyMs = EVERY_MS, renewed = () => {}, onState = () => {} } = {}) {
   let wanted = false;
   let timer = 0;
   let earliest = 0;
@@ -39,12 +43,13 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
     const began = performance.now();
     const fresh = await rendered().catch(() => undefined);
     earliest = performance.now() + Math.max(everyMs, REST_FACTOR * (performance.now() - began));
+    onState(fresh === undefined ? "away" : "renewed");
     if (fresh === undefined || (fresh && isBusy())) wanted = true;
     else if (fresh) show(fresh, renewed);
   };
 
   document.addEventListener("input", ({ target }) => {
-    if (!target.closest("dialog")) typed = target.form ?? typed; // an open dialog counts as busy anyway
+    if (!target.closest(`dialog, ${OWN}`)) typed = target.form ?? typed; // an open dialog counts as busy anyway
   });
   document.addEventListener("submit", () => (typed = null));
   document.addEventListener("visibilitychange", () => wanted && !document.hidden && plan(0));
@@ -54,6 +59,17 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
       if (!document.hidden) plan(APART_MS * Math.random());
     },
   };
+}
+
+/** Update this page every 30 to 40 s while it is visible, and mark whether that works. Call `renewed` as `renewal` does. */
+export function renewRegularly(renewed) {
+  const page = renewal({ everyMs: PERIOD_MS, renewed, onState: markLive });
+  const again = () => {
+    setTimeout(again, PERIOD_MS + SPREAD_MS * Math.random());
+    page.ask();
+  };
+  markLive("renewed");
+  setTimeout(again, PERIOD_MS + SPREAD_MS * Math.random());
 }
 
 /**
@@ -83,7 +99,7 @@ function show(fresh, renewed) {
   localMoments(main);
   document.title = fresh.title;
   bring(document.getElementById("main"), main);
-  renewed();
+  renewed(fresh);
   held();
 }
 
