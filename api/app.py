@@ -50,7 +50,6 @@ from api.invitations import resource as invitations
 from api.ladders import exchange_resource as ladder_exchanges
 from api.ladders import month_resource as ladder_months
 from api.ladders import resource as ladders
-from api.ladders import stream_resource as ladder_streams
 from api.matches import fault_resource as faults
 from api.matches import resource as matches
 from api.matches import stream_resource as match_streams
@@ -81,7 +80,7 @@ RESOURCES = (  # in the order of the OpenAPI document: first what every client d
     *(faults, openings, games, voids),
     *(friendly_rules, friendly_requests, invitations, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, series),
-    *(tournament_streams, match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads),
+    *(tournament_streams, match_streams, ladder_months, ladder_exchanges, overview, search, downloads),
     *(account_export, retention, webhooks, health),
 )
 

@@ -1,1 +1,1 @@
-"""Serve ladders over HTTP: the resource, the schemas, the stream and the pages."""
+"""Serve ladders over HTTP: the resource, the schemas and the pages."""

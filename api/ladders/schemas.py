@@ -60,10 +60,6 @@ class RatedBotView(View):
     games = fields.Integer()
 
 
-class LadderRow(RatedBotView):
-    rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
-
-
 class StrengthField(Rounded):
     def __init__(self) -> None:
         text = "Strength of the present version in points, fitted to the newest results regardless of their order. It "
@@ -77,7 +73,8 @@ class StrengthErrorField(Rounded):
         super().__init__(1, allow_none=True, metadata=describe(text))
 
 
-class LadderPageRow(LadderRow):
+class LadderRow(RatedBotView):
+    rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
     strength = StrengthField()
     strength_error = StrengthErrorField()
 
@@ -88,7 +85,7 @@ class LadderPageView(LadderView):
             "The last ledger entry that counts. Pages with the same value are consistent with each other."
         )
     )
-    items = fields.List(fields.Nested(LadderPageRow))
+    items = fields.List(fields.Nested(LadderRow))
     next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
 
 

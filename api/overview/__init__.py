@@ -1,1 +1,1 @@
-"""Serve the overview of the service as the home page, as JSON and as a stream."""
+"""Serve the overview of the service as the home page and as JSON."""

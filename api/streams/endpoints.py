@@ -33,15 +33,10 @@ class FollowQuery(Query):
 class StreamResource(Resource):
     """Group endpoints, some of which are streams."""
 
-    def stream(self, rule: str, description: str, *names: str, resumes: bool = True, ends: bool = True) -> Decorator:
-        """Register a view that returns a stream of messages with these names.
-
-        If ``resumes``, a client can resume the stream after a given message. If ``ends``, it has a final message.
-        """
-        responses = {503: TOO_MANY, **({204: COMPLETE} if ends else {})}
-        documents = {"responses": responses, **({"parameters": [LAST_EVENT_ID]} if resumes else {})}
-        query = FollowQuery if resumes else None
-        register = self.get(rule, anyone, query=query, transaction=None, documents=documents)
+    def stream(self, rule: str, description: str, *names: str) -> Decorator:
+        """Register a view that returns a stream of messages with these names, the final one among them."""
+        documents = {"responses": {503: TOO_MANY, 204: COMPLETE}, "parameters": [LAST_EVENT_ID]}
+        register = self.get(rule, anyone, query=FollowQuery, transaction=None, documents=documents)
         declare = self.file_response(MEDIA_TYPE, description, _stream_schema(*names))
         return lambda view: register(declare(view))
 

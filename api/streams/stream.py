@@ -1,4 +1,4 @@
-"""Follow subjects of one kind (matches, tournaments, …): one thread reads the database for all of their viewers.
+"""Follow subjects of one kind (matches or tournaments): one thread reads the database for all of their viewers.
 
 The id of a message is the position in the database up to which the viewer has received everything. A viewer that
 reconnects with its last id gets all later messages from the database. Subclasses of ``Stream`` define the contents of
@@ -142,8 +142,8 @@ class Stream(Generic[F]):
         raise NotImplementedError
 
     def is_complete(self, feed: F, after: int) -> bool:
-        """Return whether the feed has ended and has no messages after id ``after``. By default, streams never end."""
-        return False
+        """Return whether the feed has ended and has no messages after id ``after``."""
+        raise NotImplementedError
 
     # -- for a viewer --
 

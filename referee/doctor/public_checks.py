@@ -67,7 +67,7 @@ def _is_url(url: str) -> bool:
     return is_complete and not (parts.username or parts.password or parts.query or parts.fragment)
 
 
-def _reason(error: httpx.HTTPError) -> str:
+def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
@@ -137,6 +137,19 @@ def _ask_seen(client: httpx.Client, url: str, settings: Settings, **headers: str
 
 
 def check_streams(client: httpx.Client, url: str) -> DeploymentFinding:
+    """Check the stream of a tournament or match in progress, if there is one."""
+    try:
+        now = _get(client, f"{url}/api/v1/now").raise_for_status().json()
+        paths = [f"{kind}/{subject['id']}/stream" for kind in ("tournaments", "matches") for subject in now[kind]]
+    except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
+        return failure("streams", f"{url}/api/v1/now cannot be read: {_reason(error)}", UNREACHABLE_ADVICE)
+    if not paths:
+        found = "not checked: no tournament or match is in progress"
+        return skip_check("streams", found, "Run the doctor again while one is.")
+    return check_stream(client, f"{url}/api/v1/{paths[0]}")
+
+
+def check_stream(client: httpx.Client, url: str) -> DeploymentFinding:
     """Check that the beginning of a stream arrives although the stream goes on."""
     began = time.monotonic()
     try:
@@ -145,7 +158,7 @@ def check_streams(client: httpx.Client, url: str) -> DeploymentFinding:
         found = f"nothing of a stream arrived within {STREAM_S:.0f} s: the proxy buffers it"
         return failure("streams", found, "Switch buffering off for text/event-stream (docs/operations.md#streams).")
     if status != 200:
-        found = f"the stream of the service answers with status {status}"
+        found = f"a stream answers with status {status}"
         return failure("streams", found, "Read the log of the API; with 503, raise REFEREE_STREAMS.")
     if not first:
         return failure("streams", "the proxy ends streams immediately", "Let responses without a length stay open.")
@@ -154,7 +167,7 @@ def check_streams(client: httpx.Client, url: str) -> DeploymentFinding:
 
 def _read_beginning(client: httpx.Client, url: str) -> tuple[int, bytes]:
     """Return the status of a stream and, if it is 200, its first bytes."""
-    with client.stream("GET", f"{url}/api/v1/stream", timeout=STREAM_S) as stream:
+    with client.stream("GET", url, timeout=STREAM_S) as stream:
         return stream.status_code, next(stream.iter_raw(), b"") if stream.status_code == 200 else b""
 
 

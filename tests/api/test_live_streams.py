@@ -1,4 +1,4 @@
-"""Streams of matches, ladders and the service under gunicorn, which is killed and restarted."""
+"""Streams of matches under gunicorn, which is killed and restarted."""
 
 import json
 import os
@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.ladders import ratings
-from referee.ladders.tables import LedgerEntry
 from referee.match.log import opens_round
 from referee.match.match import Answer, Match
 from referee.matches.claims import Claim
@@ -127,45 +125,6 @@ def test_viewers_see_a_friendly_match_row_by_row_from_where_their_page_is(server
     viewer.leave()
 
     assert rows(told) == list(range(2, playing.last_public() + 1))
-
-
-def test_viewers_of_a_ladder_get_changes_also_after_reconnecting(server: Server) -> None:
-    seated = server.world.bots(3)
-    result = server.world.play(seated[:2], rated=True)
-    with server.world.database.read() as session:
-        ladder = session.get_one(LedgerEntry, result.seq).ladder_id
-        before = ratings.last_seq(session, ladder)
-    viewer = Watching(server.port, f"/ladders/{ladder}/stream")
-    (first,) = viewer.until(lambda message: True)
-    server.world.play(seated[1:], rated=True)
-    (change,) = viewer.until(lambda message: True)
-    missed = Watching(server.port, f"/ladders/{ladder}/stream?after={before}")
-    (again,) = missed.until(lambda message: True)
-    for one in (viewer, missed):
-        one.leave()
-
-    with server.world.database.read() as session:
-        page = ratings.load_page(session, ladder)
-    lines = {line.bot_id: (line.rank, line.value) for line in page.page.items}
-    assert (first.data["items"], first.data["as_of_seq"], first.id) == ([], before, str(before))
-    assert {one["bot"] for one in change.data["items"]} == set(seated[1:])
-    assert all(lines[one["bot"]] == (one["rank"], one["rating_micro"]) for one in change.data["items"])
-    assert change.data["as_of_seq"] == page.as_of_seq
-    assert again.data == change.data
-
-
-def test_the_whole_service_is_told_with_names_from_the_pairing_on(server: Server) -> None:
-    playing = Playing(server.world, rated=True)
-    viewer = Watching(server.port, "/stream")
-    told = viewer.until(lambda message: message.data["matches"])  # one of each game, not always this one
-    results = told[-1].data["counts"]["results"]
-    playing.end()
-    told += viewer.until(lambda message: message.data["counts"]["results"] > results)
-    viewer.leave()
-
-    shown = chain(*(message.data["matches"] for message in told))
-    assert None not in {seat["name"] for match in shown for seat in match["seats"]}
-    assert {message.name for message in told} == {"now"}
 
 
 def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_there_are_routes_of_all_kinds() -> None:
     rules = {rule.rule for _, rule in ROUTES}
 
     assert len(ROUTES) > 100
-    assert {"/", "/docs", "/healthz", f"{API}/openapi.json", f"{API}/bots", f"{API}/stream"} <= rules
+    assert {"/", "/docs", "/healthz", f"{API}/openapi.json", f"{API}/bots", f"{API}/now"} <= rules
 
 
 @pytest.mark.parametrize(("method", "rule"), ROUTES, ids=lambda value: str(value))

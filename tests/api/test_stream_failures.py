@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from api.ladders.stream import LadderFeed, LadderStream
 from api.matches import stream as matches
 from api.matches.stream import MatchStream
 from api.streams import stream as streams
@@ -188,26 +187,6 @@ def test_a_view_that_fails_adds_nothing(world: World, monkeypatch: pytest.Monkey
         view.add(rows)
 
     assert view.add(rows) == whole.add(rows)
-
-
-def test_a_ladder_that_cannot_be_read_delays_no_other(
-    world: World, connections: StreamConnections, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Halting(LadderStream):
-        def _update_feed(self, feed: LadderFeed) -> None:
-            if feed.id == "broken":
-                raise RuntimeError("planted")
-            super()._update_feed(feed)
-
-    ladders = Halting(world.database, connections, lambda line: {})
-    monkeypatch.setattr(streams, "READY_S", 0.0)
-    with pytest.raises(Unavailable):
-        ladders.open("broken")
-    monkeypatch.setattr(streams, "READY_S", PATIENCE_S)
-    opened = ladders.open("sound")
-    ladders.close()
-
-    assert opened.ready
 
 
 def test_viewers_with_an_id_beyond_the_last_hold_few_threads(

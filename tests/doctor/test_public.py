@@ -168,9 +168,48 @@ def answering(respond: Callable[[http.server.BaseHTTPRequestHandler], None]) -> 
         server.server_close()
 
 
-def check_stream(respond: Callable[[http.server.BaseHTTPRequestHandler], None]) -> list[str]:
-    with answering(respond) as url, httpx.Client() as client:
-        return lines(public_checks.check_streams(client, url))
+def check_stream(
+    respond: Callable[[http.server.BaseHTTPRequestHandler], None],
+    now: str = '{"tournaments": [], "matches": [{"id": "mat_1"}]}',
+) -> list[str]:
+    """Return the finding for a service that answers ``now`` and streams as ``respond`` does."""
+
+    def answer(handler: http.server.BaseHTTPRequestHandler) -> None:
+        if handler.path == "/api/v1/matches/mat_1/stream":
+            respond(handler)
+        else:
+            handler.send_response(200)
+            handler.end_headers()
+            handler.wfile.write(now.encode())
+
+    with answering(answer) as url, httpx.Client() as client:
+        return [line.replace(url, "") for line in lines(public_checks.check_streams(client, url))]
+
+
+def test_a_stream_that_arrives_is_in_order() -> None:
+    ended = threading.Event()
+
+    def begin(handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(b"retry: 1000\n\n")
+        ended.wait(30)  # it goes on
+
+    (found,) = check_stream(begin)
+    ended.set()
+    assert found.startswith("ok streams: a stream arrives unbuffered, after ")
+
+
+def test_without_anything_in_progress_streams_are_not_checked() -> None:
+    assert check_stream(lambda handler: None, '{"tournaments": [], "matches": []}') == [
+        "skipped streams: not checked: no tournament or match is in progress"
+    ]
+
+
+@pytest.mark.parametrize("now", ["", "[]", "{}", '{"tournaments": [{}]}'])
+def test_an_overview_that_cannot_be_read_is_found(now: str) -> None:
+    (found,) = check_stream(lambda handler: None, now)
+    assert found.startswith("failure streams: /api/v1/now cannot be read: ")
 
 
 def test_a_proxy_that_buffers_streams_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +227,7 @@ def test_a_proxy_that_buffers_streams_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_service_without_room_for_streams_is_found() -> None:
     assert check_stream(lambda handler: handler.send_error(503)) == [
-        "failure streams: the stream of the service answers with status 503"
+        "failure streams: a stream answers with status 503"
     ]
 
 
@@ -252,7 +291,7 @@ def test_a_header_that_trickles_is_given_up_when_the_time_for_the_whole_response
     monkeypatch.setattr(public_checks, "STREAM_S", 0.5)
     with trickling() as url, httpx.Client(timeout=5) as client:
         *_, found = public_checks.check_public(url, settings)
-        stream = public_checks.check_streams(client, url)
+        stream = public_checks.check_stream(client, url)
         ahead = public_checks.read_date(url)
 
     assert lines(found) == [f"failure public url: {url} does not answer: no complete answer within 0.5 s"]
