@@ -68,7 +68,7 @@ def _load_match(session: Session, match_id: str) -> PictureContent:
 def _describe_occasion(session: Session, match: StoredMatch) -> Sequence[str]:
     if match.tournament_id is not None:
         name = tournaments.get_tournament(session, match.tournament_id).name
-        return [name, *([] if match.tournament_round is None else [f"Round {match.tournament_round}"])]
+        return [name, f"Round {match.tournament_round}"]
     return [ladder.name for ladder in ratings.find_ladders_of(session, [match]).values()]
 
 
