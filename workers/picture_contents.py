@@ -113,8 +113,8 @@ def _load_bot(session: Session, bot_id: str) -> PictureContent:
 
 
 def _load_ranks(session: Session, bot_id: str) -> Sequence[Row]:
-    """Return the best ranks of a bot, those on official ladders first."""
-    rated = [ladder for ladder, rating in ratings.load_ratings(session, bot_id) if rating.games]
+    """Return the best ranks of a bot on listed ladders, those on official ones first."""
+    rated = [ladder for ladder, _ in ratings.load_ratings(session, bot_id) if not ladder.unlisted]
     rated.sort(key=lambda ladder: not ladder.official)
     found = [(ladder, ranks.find_rank(session, ladder.id, bot_id)) for ladder in rated[: 4 * RANKS]]
     held = [(ladder, rank) for ladder, rank in found if rank is not None]

@@ -225,6 +225,7 @@ def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: 
     limited = json.loads(says("--game", "saint-poker", "--daily-maximum", "2", "--json"))
     off = says("--off", "--all-games", "--no-daily-maximum")
     refused = says("--game", "whist", status=1)
+    unlisted = says("--unlisted", "lad_" + "0" * 26, status=1)
     wrong = says("--game", "pool-nap", "--all-games", status=2)
     waits = there.json("waiting", "Ada sound", token=there.owner)
 
@@ -235,7 +236,8 @@ def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: 
     assert {ladder["game"] for ladder in limited["ladders"] if ladder["active"]} == {"saint-poker"}
     assert off.startswith("Ada sound does not play on official ladders\n")
     assert "games" in refused
-    assert "but not both" in wrong
+    assert "is not the id of an unlisted official ladder" in unlisted
+    assert "but not both" in " ".join(wrong.split())
     assert {ladder["reason"]["code"] for ladder in waits["ladders"]} == {"official_off"}
 
 
