@@ -68,7 +68,7 @@ def _load_match(session: Session, match_id: str) -> PictureContent:
 def _describe_occasion(session: Session, match: StoredMatch) -> Sequence[str]:
     if match.tournament_id is not None:
         name = tournaments.get_tournament(session, match.tournament_id).name
-        return [name, *([] if match.tournament_round is None else [f"Round {match.tournament_round}"])]
+        return [name, f"Round {match.tournament_round}"]
     return [ladder.name for ladder in ratings.find_ladders_of(session, [match]).values()]
 
 
@@ -113,8 +113,8 @@ def _load_bot(session: Session, bot_id: str) -> PictureContent:
 
 
 def _load_ranks(session: Session, bot_id: str) -> Sequence[Row]:
-    """Return the best ranks of a bot, those on official ladders first."""
-    rated = [ladder for ladder, rating in ratings.load_ratings(session, bot_id) if rating.games]
+    """Return the best ranks of a bot on listed ladders, those on official ones first."""
+    rated = [ladder for ladder, _ in ratings.load_ratings(session, bot_id) if not ladder.unlisted]
     rated.sort(key=lambda ladder: not ladder.official)
     found = [(ladder, ranks.find_rank(session, ladder.id, bot_id)) for ladder in rated[: 4 * RANKS]]
     held = [(ladder, rank) for ladder, rank in found if rank is not None]

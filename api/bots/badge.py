@@ -54,7 +54,8 @@ def load_badge(session: Session, bot: Bot, game: str | None) -> Badge:
 
 
 def _load_official_ranks(session: Session, bot_id: str, game: str | None) -> Sequence[tuple[str, LadderRank]]:
-    ladders = [ladder for ladder, _ in ratings.load_ratings(session, bot_id) if ladder.official]
+    rated = [ladder for ladder, _ in ratings.load_ratings(session, bot_id)]
+    ladders = [ladder for ladder in rated if ladder.official and not ladder.unlisted]
     found = [(each.game, ranks.find_rank(session, each.id, bot_id)) for each in ladders if game in (None, each.game)]
     return [(played, rank) for played, rank in found if rank is not None]
 

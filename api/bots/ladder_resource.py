@@ -20,7 +20,8 @@ resource = Resource("bot-ladders", "/api/v1/bots", "Play of bots on official lad
 def show(bot_id: str) -> Any:
     """Get the play of a bot on official ladders
 
-    A bot joins the official ladder of a game when it passes its check there. The service makes its matches.
+    A bot joins the official ladder of a game when it passes its check there, and an unlisted one if its owner also
+    named its id. The service makes its matches.
     """
     return load_play(bots.get_bot(current_session(), bot_id))
 

@@ -1,14 +1,18 @@
 """Define the schemas of a bot's play on official ladders."""
 
+from typing import Final
+
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Strict, StrictInt, UtcDateTime, View, describe, member_of
+from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
 from api.messages import Length
 from referee.ladders.kinds import LadderPlay
 from referee.ladders.members import MAX_DAILY_MAXIMUM
 from referee.pairing.official import VERSION_MATCHES, VERSIONS_A_DAY
 from referee.ratings.elo import PROVISIONAL_GAMES
+
+MAX_UNLISTED: Final = 50  # ladders
 
 
 class LadderPlayChanges(Strict):
@@ -21,6 +25,11 @@ class LadderPlayChanges(Strict):
         allow_none=True,
         validate=Length(1, len(GAMES)),
         metadata=describe("Games to play on official ladders; null for all games of the manifest, also future ones."),
+    )
+    unlisted = fields.List(
+        Id("lad"),
+        validate=Length(0, MAX_UNLISTED),
+        metadata=describe("Ids of unlisted ladders to play on. They do not depend on `games`. Default: none."),
     )
     daily_maximum = StrictInt(
         1,
@@ -75,6 +84,7 @@ class LadderPlayView(View):
     games = fields.List(
         fields.String(), allow_none=True, metadata=describe("The games chosen by its owner; null for all.")
     )
+    unlisted = fields.List(fields.String(), metadata=describe("Ids of the unlisted ladders chosen by its owner."))
     daily_maximum = fields.Integer(allow_none=True)
     ladders = fields.List(
         fields.Nested(MembershipView), metadata=describe("The official ladders that the bot has joined, by name.")

@@ -112,7 +112,7 @@ def bot(bot_id: str) -> Response:
         known={"bot": found.id, "name": found.name, "games": found.games, "advice": advice()},
         points=points,
         ended_openings=count_ended_openings(current_session(), OpeningFilter(bot_id=found.id)),
-        badges=_list_badges(sorted(ladder.game for ladder, _ in rated if ladder.official)),
+        badges=_list_badges(sorted(ladder.game for ladder, _ in rated if ladder.official and not ladder.unlisted)),
         public_url=current_app.config["SETTINGS"].public_url,
     )
 

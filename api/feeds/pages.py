@@ -162,10 +162,9 @@ def _match_entries(found: Sequence[StoredMatch], own: str | None = None) -> list
 def _title(view: Json, own: str | None) -> str:
     game, seats = game_title(view["game"]), _sort_seats(view)
     if own is None:
-        number = view["tournament_round"]
         best = [_name(seat) for seat in seats if seat["placement"] == 1]
         won = f"{best[0]} wins" if len(best) == 1 else f"{' and '.join(best)} share first place"
-        return f"{won} at {game}" + ("" if number is None else f", round {number}")
+        return f"{won} at {game}, round {view['tournament_round']}"
     placement = next(seat["placement"] for seat in seats if seat["bot"] == own)
     rivals = ", ".join(_name(seat) for seat in seats if seat["bot"] != own)
     return f"{ordinal(placement)} of {len(seats)} at {game}" + (f" against {rivals}" if rivals else "")

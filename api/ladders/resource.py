@@ -33,7 +33,8 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 def list_ladders(query: dict[str, Any]) -> Any:
     """List ladders: the official one of each game, then the variants
 
-    A page has up to 50 ladders, or `limit`. The ranks of a ladder are at `GET /ladders/{ladder_id}`.
+    Unlisted ladders are left out. A page has up to 50 ladders, or `limit`. The ranks of a ladder are at
+    `GET /ladders/{ladder_id}`.
     """
     page = ratings.list_ladders(current_session(), **query)
     playing = members.count_members(current_session(), [ladder.id for ladder in page.items])

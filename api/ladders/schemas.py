@@ -29,7 +29,10 @@ class LadderView(View):
     id = fields.String()
     name = fields.String(metadata=describe("The unique name. That of a variant says what differs from the standard."))
     official = fields.Boolean(
-        metadata=describe("Whether this is the official ladder of the game, for which the service makes matches.")
+        metadata=describe("Whether this is an official ladder, for which the service makes matches.")
+    )
+    unlisted = fields.Boolean(
+        metadata=describe("Whether the ladder and its matches are in no list, and bots join it by its id only.")
     )
     daily_matches = fields.Integer(
         allow_none=True, metadata=describe("Matches a day that the service makes for each bot; null for a variant.")

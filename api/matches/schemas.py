@@ -268,7 +268,7 @@ class MatchView(View):
     table = fields.Integer(
         attribute="table_no",
         allow_none=True,
-        metadata=describe("Table number, from 1; in a ladder tournament, the number of the match."),
+        metadata=describe("Table number in its round, from 1."),
     )
     leg = fields.Integer(allow_none=True, metadata=describe("Number among the matches at its table, from 1."))
     ladder = fields.String(

@@ -15,8 +15,7 @@ class VoidMatch(Strict):
         load_default=None,
         allow_none=True,
         metadata=describe(
-            "Whether to play the match again with new cards. Default: null, if its tournament is running and the "
-            "format needs it."
+            "Whether to play the match again with new cards. Default: null, in a running tournament if it is possible."
         ),
     )
     whole_group = StrictBool(
@@ -37,7 +36,7 @@ class VoidView(View):
     whole_group = fields.Boolean(metadata=describe("Whether it concerns all matches that share the match's cards."))
     rematch = fields.Boolean(
         allow_none=True,
-        metadata=describe("Whether the match is to be played again; null if the format of the tournament decides."),
+        metadata=describe("Whether the match is to be played again; null: in a running tournament, if it is possible."),
     )
     reason = fields.String()
     state = fields.String(

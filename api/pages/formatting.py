@@ -18,7 +18,6 @@ LABELS: Final = {  # labels for scripts
 
 MATCH_REASONS: Final[Mapping[str, str]] = {
     "tournament_cancelled": "the tournament was cancelled",
-    "ladder_ended": "the ladder was ended",
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }

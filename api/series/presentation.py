@@ -9,7 +9,6 @@ from api.extended import Extended
 from api.series.schemas import dump_rows
 from api.tournaments import standings_cache
 from api.views import current_session
-from referee.pairing.kinds import TournamentFormat
 from referee.series import series as store
 from referee.series.tables import Series
 from referee.standings.series import Ranks, SeriesRow, series_standings
@@ -81,11 +80,8 @@ def standings_markdown(series: Series, tournaments: Sequence[Tournament]) -> str
 def _known_ranks(tournament: Tournament, ended_rounds: int) -> Ranks:
     """Return ``scoring_ranks``, without a statement if they are cached.
 
-    Entries, voids and disqualifications change the revision of a tournament; byes count once their round has ended. The
-    ranks of a rated ladder follow from ratings, which change afterwards too.
+    Entries, voids and disqualifications change the revision of a tournament; byes count once their round has ended.
     """
-    if tournament.format == TournamentFormat.LADDER and tournament.rated:
-        return scoring_ranks(tournament)
     key = f"{tournament.id} {tournament.revision} {ended_rounds}"
     return RANKS.get(key, lambda before, *, patient: scoring_ranks(tournament) if before is None else before).made
 

@@ -54,7 +54,7 @@ MAX_LISTED: Final = 64  # a round of a bracket with more tables is listed withou
 @pages.view(f"{TOURNAMENT}/rounds", "page")
 def list_rounds(tournament_id: str) -> Response:
     """Show the rounds paired so far."""
-    tournament = _get_tournament_with_rounds(tournament_id)
+    tournament = _get_started_tournament(tournament_id)
     numbered = numbered_page(requested_number(), ROUNDS, newest_round(current_session(), tournament.id))
     found = round_lists.list_rounds(current_session(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
     return page("tournaments/rounds.html", **tournament_context(tournament), rounds=found.items, numbered=numbered)
@@ -63,7 +63,7 @@ def list_rounds(tournament_id: str) -> Response:
 @pages.view(f"{TOURNAMENT}/rounds/{pairings.ROUND}", "page")
 def show_round(tournament_id: str, tournament_round: int) -> Response:
     """Show a round with its tables."""
-    tournament = _get_tournament_with_rounds(tournament_id)
+    tournament = _get_started_tournament(tournament_id)
     summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
     numbered = numbered_page(requested_number(), TABLES, summary.tables)
     found = round_lists.get_round_page(
@@ -268,12 +268,5 @@ def _get_started_tournament(tournament_id: str) -> Tournament:
     """Return the tournament. Raise a 404 if it has not started, since these pages do not exist before the start."""
     tournament = get_visible_tournament(tournament_id)
     if tournament.started_at is None:
-        raise not_found()
-    return tournament
-
-
-def _get_tournament_with_rounds(tournament_id: str) -> Tournament:
-    tournament = _get_started_tournament(tournament_id)
-    if tournament.format == TournamentFormat.LADDER:
         raise not_found()
     return tournament

@@ -150,7 +150,7 @@ def standings_context(tournament: Tournament, number: int, *, all_columns: bool 
         "digits": digits,
         "blank": _blank_row(columns),
         "script": {
-            "columns": [{key: column[key] for key in ("name", "digits", "unit")} for column in columns],
+            "columns": [{key: column[key] for key in ("name", "digits")} for column in columns],
             "digits": digits,
             "all_columns": all_columns,
             "substitute": tournament.substitute is not None,

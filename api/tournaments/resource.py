@@ -37,8 +37,7 @@ def draft(new: dict[str, Any]) -> Any:
 
     Bots can be entered once the tournament is open. Terms that are left out get their default values; `format_options`
     is returned in full. An account without the role of an organiser may create private tournaments: `rated` and
-    `listed` are false, at most 50 entries, 2 cycles, 5 s per decision and 60 s of bank, no ladder; the operator sets
-    how many.
+    `listed` are false, at most 50 entries, 2 cycles, 5 s per decision and 60 s of bank; the operator sets how many.
     """
     terms = {**new, "limits": Limits(**new.pop("time")), "created_by": current_account().id}
     del terms["time"]
@@ -174,18 +173,6 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     )
     record_act(ActKind.TOURNAMENT_CANCELLED, cancelled, reason=wish["reason"])
     return attach_progress(cancelled)
-
-
-@resource.post('/<id("trn"):tournament_id>/finish', account, WholeTournamentView, scope=Scope.ORGANISE)
-def finish(tournament_id: str) -> Any:
-    """End a ladder tournament
-
-    Other formats end when all matches are over. Matches in progress are played to the end, and matches that have not
-    begun are cancelled. The tournament is `finished` when the last match is over.
-    """
-    changed = lifecycle.finish(current_session(), get_managed_tournament(tournament_id).id)
-    record_act(ActKind.TOURNAMENT_FINISHED, changed)
-    return attach_progress(changed)
 
 
 @resource.get('/<id("trn"):tournament_id>/matches', anyone, items=MatchView)

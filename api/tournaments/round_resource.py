@@ -22,7 +22,7 @@ Json = dict[str, Any]
 def list_rounds(query: Json, tournament_id: str) -> Any:
     """List the rounds of a tournament that are paired so far
 
-    Formats whose pairings do not depend on results pair some rounds in advance. A ladder has no rounds.
+    Formats whose pairings do not depend on results pair some rounds in advance.
     """
     tournament = get_visible_tournament(tournament_id)
     return round_lists.list_rounds(current_session(), tournament.id, **query)

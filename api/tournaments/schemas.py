@@ -36,7 +36,7 @@ MOST_ENTRIES = max(MAX_ENTRIES_BY_FORMAT.values())
 TERMS = {
     "format": "Format, which decides the pairings. Default: `round_robin`.",
     "format_options": "Options of the format. Those left out have default values. swiss: {rounds}; knockout: {seeding, "
-    "advance, best_of, tie_breaks, third_place}; gauntlet: {champion}; ladder: {at_once, per_bot, spread}.",
+    "advance, best_of, tie_breaks, third_place}; gauntlet: {champion}.",
     "cycles": "How often each pairing is played, in round robins and gauntlets. Default: 1.",
     "rated": "Whether results count on the ladder. Default: true.",
     "deal_sharing": "Which matches share cards. `own`: none. `common`: all tables of a round, and no bot plays a deal "
@@ -50,8 +50,8 @@ TERMS = {
     "bots_per_owner": "Number of bots that an owner may enter; 1000 is no limit. Default: 1 if rated, else 1000.",
     "min_seats": "Smallest number of seats at a table. If the bots do not fill tables of `seats`, they share tables of "
     "nearly equal sizes, of at least this, so that nobody has a bye. If it equals `seats`, all tables are full. "
-    "Default: `seats` in round robins, in ladders, and with duplicate deals except in a knockout or a gauntlet; "
-    "otherwise the smallest number that the game and its options allow.",
+    "Default: `seats` in round robins, and with duplicate deals except in a knockout or a gauntlet; otherwise the "
+    "smallest number that the game and its options allow.",
     "substitute": "House player that plays, unrated, for absent bots. Default: null (absent bots sit out).",
     "listed": "Whether the tournament is in lists, in the search and in overviews. Otherwise it and its matches are "
     "found by their addresses only; it must be unrated. Default: true.",
@@ -153,8 +153,7 @@ class ProgressView(View):
         keys=fields.String(), values=fields.Integer(), metadata=describe("Number of matches by status.")
     )
     tournament_round = fields.Integer(
-        allow_none=True,
-        metadata=describe("The earliest round that is not over; 0 before the first round; null in a ladder."),
+        metadata=describe("The earliest round that is not over; 0 before the first round.")
     )
     rounds = fields.Integer(metadata=describe("Number of rounds paired so far."))
     estimated_end = NextMinute(

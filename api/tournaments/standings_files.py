@@ -47,14 +47,9 @@ def _rows(tournament: Tournament) -> list[Json]:
         kept, tournament.id, standings_cache.ranked_entrants(kept), computed=False
     )
     return [
-        {**row, "tie_breaks": {rule["name"]: _points(rule["name"], rule["value"]) for rule in row["tie_breaks"]}}
+        {**row, "tie_breaks": {rule["name"]: rule["value"] for rule in row["tie_breaks"]}}
         for row in StandingsRow(many=True).dump(found)
     ]
-
-
-def _points(name: str, value: float | None) -> float | None:
-    """Return the value of a tie-break; ratings, which are stored in millionths of a point, in points."""
-    return value / terms.MICRO if value is not None and name == "rating" else value
 
 
 def _state(tournament: Tournament) -> str:

@@ -66,9 +66,7 @@ class StandingsRow(EntrantView):
 
 class SnapshotView(View):
     as_of_seq = fields.Integer(metadata=describe(AS_OF))
-    results = fields.Integer(
-        metadata=describe("Number of results included; in a ladder tournament, at most the newest 100,000.")
-    )
+    results = fields.Integer(metadata=describe("Number of results included."))
 
 
 class StandingsPage(SnapshotView):

@@ -24,10 +24,6 @@ FORMATS: Final[Mapping[str, tuple[str, str]]] = {  # name, description
     ),
     TournamentFormat.KNOCKOUT: ("Knockout", "Losers are eliminated."),
     TournamentFormat.GAUNTLET: ("Gauntlet", "Every bot plays one champion."),
-    TournamentFormat.LADDER: (
-        "Ladder",
-        "Bots with similar ratings play each other until the organiser ends the tournament.",
-    ),
 }
 DEALS: Final[Mapping[str, tuple[str, str]]] = {
     "own": ("separate for each match", "No two matches share their cards."),
@@ -42,11 +38,9 @@ COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # columns of the standings: h
     "sonneborn_berger": ("Sonneborn-Berger", "points of the opponents beaten, and half those of tied ones"),
     "wins": ("Wins", "matches won outright"),
     "bracket": ("Bracket", "the rank reached in the bracket"),
-    "rating": ("Rating", "rating on the ladder of the game"),
 }
 SHOWN_ELSEWHERE: Final = ("wins", "bracket")  # by won–drawn–lost, and by the ranks
-WHOLE: Final = ("wins", "bracket", "rating")  # columns of whole numbers
-MICRO: Final = 1_000_000  # ratings are stored in millionths of a point
+WHOLE: Final = ("wins", "bracket")  # columns of whole numbers
 ROUNDS: Final[Mapping[str, str]] = {
     "final": "Final",
     "semi_final": "Semi-finals",
@@ -116,9 +110,6 @@ def _format_options(tournament: Tournament) -> Iterator[str]:
             yield f"{options['rounds']} rounds" if options.get("rounds") else "as many rounds as leave one undefeated"
         case TournamentFormat.KNOCKOUT:
             yield from _knockout_options(options)
-        case TournamentFormat.LADDER:
-            yield f"{options['at_once']} concurrent matches, {options['per_bot']} per bot"
-            yield f"opponents within {options['spread']} rating points"
 
 
 def _knockout_options(options: Json) -> Iterator[str]:
@@ -174,17 +165,15 @@ def _entry_conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
 
 
 def deciding_columns(tournament: Tournament) -> list[Json]:
-    """Return the columns of the standings that decide ranks, in order. An unrated ladder has no ratings."""
+    """Return the columns of the standings that decide ranks, in order."""
     return [
         {
             "name": name,
             "heading": COLUMNS[name][0],
             "means": COLUMNS[name][1],
             "digits": digits(name, tournament.seats),
-            "unit": MICRO if name == "rating" else 1,
         }
         for name in TIE_BREAKS[tournament.format]
-        if name != "rating" or tournament.rated
     ]
 
 

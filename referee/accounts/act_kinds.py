@@ -12,7 +12,6 @@ class ActKind(StrEnum):
     TOURNAMENT_PAUSED = "tournament.paused"
     TOURNAMENT_RESUMED = "tournament.resumed"
     TOURNAMENT_CANCELLED = "tournament.cancelled"
-    TOURNAMENT_FINISHED = "tournament.finished"
     ADMISSION_SET = "tournament.admission_set"
     ORGANISER_ADDED = "tournament.organiser_added"
     ORGANISER_REMOVED = "tournament.organiser_removed"

@@ -22,6 +22,8 @@ PLAY = {
 @click.option("--on/--off", "plays", default=None, help="Let the bot play on official ladders, or stop that.")
 @click.option("--game", "games", multiple=True, metavar="GAME", help="Play this game only. Repeatable.")
 @click.option("--all-games", is_flag=True, help="Play all games of the bot's manifest.")
+@click.option("--unlisted", multiple=True, metavar="LADDER", help="Play on this unlisted ladder (its id). Repeatable.")
+@click.option("--no-unlisted", is_flag=True, help="Play on no unlisted ladder.")
 @click.option(
     "--daily-maximum", type=Number(1, 100_000), help="Play at most this many matches a day on all official ladders."
 )
@@ -32,27 +34,34 @@ def ladders(
     plays: bool | None,
     games: tuple[str, ...],
     all_games: bool,
+    unlisted: tuple[str, ...],
+    no_unlisted: bool,
     daily_maximum: int | None,
     no_daily_maximum: bool,
 ) -> None:
     """Show on which official ladders a bot plays, or change that.
 
-    A bot joins the official ladder of a game when it passes its check. The service makes the matches and chooses the
-    opponents. Only the owner of the bot can change anything. For the reason why a bot is not playing, use
-    `referee tournament waiting`.
+    A bot joins the official ladder of a game when it passes its check, and the unlisted ladders that its owner names.
+    The service makes the matches and chooses the opponents. Only the owner of the bot can change anything. For the
+    reason why a bot is not playing, use `referee tournament waiting`.
 
     \b
     Examples:
       referee ladders "My bot"
       referee ladders "My bot" --on --game saint-poker --daily-maximum 20
     """
-    if (games and all_games) or (daily_maximum is not None and no_daily_maximum):
-        raise click.UsageError("Pass --game or --all-games, and --daily-maximum or --no-daily-maximum, but not both.")
+    if (games and all_games) or (unlisted and no_unlisted) or (daily_maximum is not None and no_daily_maximum):
+        raise click.UsageError(
+            "Pass --game or --all-games, --unlisted or --no-unlisted, and --daily-maximum or --no-daily-maximum, but "
+            "not both."
+        )
     changes: Json = {}
     if plays is not None:
         changes["play"] = "on" if plays else "off"
     if games or all_games:
         changes["games"] = list(games) or None
+    if unlisted or no_unlisted:
+        changes["unlisted"] = list(unlisted)
     if daily_maximum is not None or no_daily_maximum:
         changes["daily_maximum"] = daily_maximum
     path = f"/bots/{lookup.bot_id(remote.api, bot)}/ladders"
@@ -63,6 +72,7 @@ def ladders(
 def format_play(bot: str, document: Json) -> str:
     """Return the owner's settings in a sentence, and the ladders of the bot as a table."""
     limits = [f"games: {', '.join(document['games'])}"] if document["games"] else []
+    limits += [f"unlisted ladders: {', '.join(document['unlisted'])}"] if document["unlisted"] else []
     limits += [f"at most {document['daily_maximum']} matches a day"] if document["daily_maximum"] else []
     head = f"{bot} {PLAY[document['play']]}" + "".join(f"; {limit}" for limit in limits)
     heads = ("ladder", "plays", "matches", "today", "immediate", "next")

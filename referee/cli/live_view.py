@@ -47,15 +47,13 @@ class LiveView:
         done: int,
         total: int,
         *,
-        is_endless: bool = False,
         phase: object = None,
         trouble: str = "",
     ) -> None:
         """Show the table and the text ``progress``. Without a terminal, print only the text, and only when a step is
-        completed or ``phase`` changes. If ``is_endless``, ``total`` may still grow."""
+        completed or ``phase`` changes."""
         if self._live:
-            shown_total = None if is_endless else total or None
-            self._bar.update(self._task, completed=done, total=shown_total, description=progress)
+            self._bar.update(self._task, completed=done, total=total or None, description=progress)
             rows = max(1, self._console.size.height - OTHER_LINES)
             self._live.update(
                 Group(

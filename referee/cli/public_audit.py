@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
+from urllib.parse import quote
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.progress import UpdateBar, progress_bar
@@ -124,12 +125,22 @@ def select_ladders(api: Api, wanted: Sequence[str]) -> list[Json]:
         return ladders
     found = []
     for text in wanted:
-        named = [ladder for ladder in ladders if text in (ladder["id"], ladder["name"])]
+        named = [ladder for ladder in ladders if text in (ladder["id"], ladder["name"])] or _find_unlisted(api, text)
         if not named:
             known = ", ".join(ladder["name"] for ladder in islice(ladders, 20)) or "none"
             raise NoSuchLadder(f"Unknown ladder {text!r}. Available: {known}.")
         found += named
     return found
+
+
+def _find_unlisted(api: Api, ladder_id: str) -> list[Json]:
+    """Return the ladder with this id, which the list of ladders leaves out, or [] if there is none."""
+    try:
+        return [api.get(f"/ladders/{quote(ladder_id, safe='')}?limit=1")]
+    except ApiRefusal as refusal:
+        if refusal.status != NOT_FOUND:
+            raise
+        return []
 
 
 def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: SignedLogs, report: LadderAudit) -> None:

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from referee.cli.table_layout import Cells, layout, terminal_width, wrap
 from referee.match.canonical import Json
-from referee.ratings.elo import MICRO
 
 OWN_COLUMN = ("points", "wins", "bracket")  # tie-breaks that other columns of every table show
 
@@ -54,9 +53,9 @@ def standings(title: str, rows: Sequence[Json], *, all_columns: bool = False) ->
     cells = [
         [
             *(str(row["rank"]), _name_with_marks(row), row["owner_name"]),
-            *(_tie_break(name, found) for name in before),
+            *(number(found[name]) for name in before),
             number(row["points"]),
-            *(_tie_break(name, found) for name in behind),
+            *(number(found[name]) for name in behind),
             f"{row['wins']}-{row['draws']}-{row['losses']}",
             *(_more_columns(row) if all_columns else ()),
         ]
@@ -83,11 +82,6 @@ def number(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-
-
-def _tie_break(name: str, values: Json) -> str:
-    value = values[name]
-    return number(value / MICRO if name == "rating" and value is not None else value)
 
 
 def _more_columns(row: Json) -> Iterator[str]:

@@ -25,6 +25,7 @@ _BANDS: Final = {  # from, up to but not including, in points
     Level.FROM_1400_TO_1600: (1_400, 1_600),
     Level.ABOVE_1600: (1_600, None),
 }
+_IS_STANDARD: Final = Ladder.official, ~Ladder.unlisted
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def load_listings(session: Session, listed: Sequence[Bot]) -> list[BotListing]:
     certified = certificates.load_certified_games(session, listed)
     ratings: dict[str, list[OfficialRating]] = {bot_id: [] for bot_id in ids}
     query = select(Rating, Ladder.game).join(Ladder, Ladder.id == Rating.ladder_id)
-    query = query.where(Rating.bot_id.in_(ids), Rating.games > 0, Ladder.official).order_by(Ladder.game)
+    query = query.where(Rating.bot_id.in_(ids), Rating.games > 0, *_IS_STANDARD).order_by(Ladder.game)
     for rating, game in session.execute(query):
         ratings[rating.bot_id].append(OfficialRating(rating.ladder_id, game, rating.value, rating.games))
     rated_at = _load_last_changes(session, ids)
@@ -100,7 +101,7 @@ def _load_last_changes(session: Session, bot_ids: Sequence[str]) -> dict[str, da
 
 
 def _has_level(level: Level, game: str | None) -> ColumnElement[bool]:
-    rated = exists().where(Rating.bot_id == Bot.id, Rating.games > 0, Ladder.id == Rating.ladder_id, Ladder.official)
+    rated = exists().where(Rating.bot_id == Bot.id, Rating.games > 0, Ladder.id == Rating.ladder_id, *_IS_STANDARD)
     if game is not None:
         rated = rated.where(Ladder.game == game)
     if level == Level.UNRATED:

@@ -89,8 +89,9 @@ def load_leaderboard(
 
 
 def list_official_first(session: Session, *, start: int, limit: int) -> list[Ladder]:
-    """Return up to ``limit`` ladders, from index ``start`` on: official ones first, each kind by game and seats."""
-    query = select(Ladder).order_by(Ladder.official.desc(), Ladder.game, Ladder.seats, Ladder.name)
+    """Return up to ``limit`` listed ladders, from index ``start``: official ones first, each kind by game and seats."""
+    query = select(Ladder).where(~Ladder.unlisted)
+    query = query.order_by(Ladder.official.desc(), Ladder.game, Ladder.seats, Ladder.name)
     return list(session.scalars(query.limit(limit).offset(start)))
 
 

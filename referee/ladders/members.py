@@ -55,7 +55,7 @@ class Membership:
 def get_player(session: Session, bot_id: str) -> LadderPlayer:
     """Return what the owner of the bot has chosen. An owner who has chosen nothing lets the bot play."""
     found = session.get(LadderPlayer, bot_id)
-    return found or LadderPlayer(bot_id=bot_id, play=LadderPlay.ON, games=None, daily_maximum=None, match_id=None)
+    return found or LadderPlayer(**_new_player(bot_id))
 
 
 def list_memberships(session: Session, bot_id: str) -> list[Membership]:
@@ -75,10 +75,11 @@ def count_members(session: Session, ladder_ids: Collection[str]) -> dict[str, in
 
 
 def change_settings(session: Session, bot: Bot, changes: Mapping[str, Any]) -> LadderPlayer:
-    """Change ``play``, ``games`` or ``daily_maximum`` for the owner of the bot, and let the bot join or leave.
+    """Change what the owner of the bot has chosen (fields of ``LadderPlayer``), and let the bot join or leave.
 
     ``games`` None means all games of its manifest; ``daily_maximum`` None means the pace of each ladder. Raise
-    ``BadOption`` for an unknown game and for a maximum below 1.
+    ``BadOption`` for an unknown game, for an id in ``unlisted`` that is not that of an unlisted ladder, and for a
+    maximum below 1.
     """
     player = get_or_create_player(session, bot.id)
     unknown = [game for game in changes.get("games") or () if game not in catalogue()]
@@ -87,9 +88,12 @@ def change_settings(session: Session, bot: Bot, changes: Mapping[str, Any]) -> L
     maximum = changes.get("daily_maximum")
     if maximum is not None and not 1 <= maximum <= MAX_DAILY_MAXIMUM:
         raise BadOption("daily_maximum", f"must be 1 to {MAX_DAILY_MAXIMUM}; to stop the bot, switch its play off")
+    _check_unlisted(session, changes.get("unlisted", ()))
     player.play = LadderPlay(changes.get("play", player.play))
     if "games" in changes:
         player.games = None if changes["games"] is None else sorted(set(changes["games"]))
+    if "unlisted" in changes:
+        player.unlisted = sorted(set(changes["unlisted"]))
     if "daily_maximum" in changes:
         player.daily_maximum = maximum
     session.flush()
@@ -98,13 +102,25 @@ def change_settings(session: Session, bot: Bot, changes: Mapping[str, Any]) -> L
 
 
 def get_or_create_player(session: Session, bot_id: str) -> LadderPlayer:
-    row = {"bot_id": bot_id, "play": LadderPlay.ON, "games": None, "daily_maximum": None, "match_id": None}
-    session.execute(insert_once(session, LadderPlayer, row))
+    session.execute(insert_once(session, LadderPlayer, _new_player(bot_id)))
     return session.get_one(LadderPlayer, bot_id)
 
 
+def _new_player(bot_id: str) -> dict[str, Any]:
+    chosen = {"play": LadderPlay.ON, "games": None, "unlisted": [], "daily_maximum": None}
+    return {"bot_id": bot_id, **chosen, "match_id": None}
+
+
+def _check_unlisted(session: Session, ladder_ids: Sequence[str]) -> None:
+    is_known = Ladder.id.in_(ladder_ids), Ladder.official, Ladder.unlisted
+    known = set(session.scalars(select(Ladder.id).where(*is_known))) if ladder_ids else set()
+    unknown = [ladder_id for ladder_id in ladder_ids if ladder_id not in known]
+    if unknown:
+        raise BadOption("unlisted", f"{unknown[0]} is not the id of an unlisted official ladder")
+
+
 def refresh_memberships(session: Session, bot: Bot) -> None:
-    """Let the bot join the official ladders of its games, leave those it may not play on, and be due again.
+    """Let the bot join the official ladders that it wants, leave those it may not play on, and be due again.
 
     Call this after everything that may change whether a bot plays: its check, a handshake, a resumption, its owner's
     settings. A bot joins a ladder when it has a certificate for the game. Without a valid certificate it stays a member
@@ -117,7 +133,7 @@ def refresh_memberships(session: Session, bot: Bot) -> None:
     joined = {membership.ladder.id: membership.member for membership in list_memberships(session, bot.id)}
     for ladder in ladders:
         member = joined.get(ladder.id)
-        if not wants_ladder(bot, player, ladder.game):
+        if not wants_ladder(bot, player, ladder):
             if member is not None:
                 member.due_at = None
         elif member is not None:
@@ -132,10 +148,17 @@ def may_join(bot: Bot) -> bool:
     return bot.status not in _GONE
 
 
-def wants_ladder(bot: Bot, player: LadderPlayer, game: str) -> bool:
-    """Return whether the bot plays on the official ladder of this game, as far as it and its owner decide that."""
-    chosen = player.play == LadderPlay.ON and (player.games is None or game in player.games)
-    return chosen and game in bot.games and may_join(bot)
+def wants_ladder(bot: Bot, player: LadderPlayer, ladder: Ladder) -> bool:
+    """Return whether the bot plays on this official ladder, as far as it and its owner decide that."""
+    chosen = player.play == LadderPlay.ON and is_chosen(player, ladder)
+    return chosen and ladder.game in bot.games and may_join(bot)
+
+
+def is_chosen(player: LadderPlayer, ladder: Ladder) -> bool:
+    """Return whether the owner chose this ladder: an unlisted one by its id, a listed one by its game."""
+    if ladder.unlisted:
+        return ladder.id in player.unlisted
+    return player.games is None or ladder.game in player.games
 
 
 def refresh_all(session: Session) -> None:

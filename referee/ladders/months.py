@@ -228,9 +228,10 @@ def get_month(session: Session, ladder_id: str, month: date) -> ClosedMonth:
 
 
 def list_ladders_of(session: Session, month: date) -> list[ClosedMonth]:
-    """Return this month of all ladders that closed it: official ladders first, then by name."""
-    query = _with_ladders().where(LadderMonth.month == month).order_by(Ladder.official.desc(), Ladder.name)
-    return [ClosedMonth(*found) for found in session.execute(query)]
+    """Return this month of all listed ladders that closed it: official ladders first, then by name."""
+    query = _with_ladders().where(LadderMonth.month == month, ~Ladder.unlisted)
+    found = session.execute(query.order_by(Ladder.official.desc(), Ladder.name))
+    return [ClosedMonth(*closed) for closed in found]
 
 
 def list_rows(
@@ -255,8 +256,8 @@ def list_titles(session: Session, bot_id: str, *, limit: int) -> list[ClosedMont
 
 
 def list_newest_champions(session: Session, *, limit: int) -> list[ClosedMonth]:
-    """Return the champions of the official ladders in the newest month that has any, by name of the ladder."""
-    has_champion = and_(Ladder.official, LadderMonth.champion_id.is_not(None))
+    """Return the champions of the listed official ladders in the newest month that has any, by name of the ladder."""
+    has_champion = and_(Ladder.official, ~Ladder.unlisted, LadderMonth.champion_id.is_not(None))
     newest = select(func.max(LadderMonth.month)).join(Ladder, Ladder.id == LadderMonth.ladder_id).where(has_champion)
     query = _with_ladders().where(has_champion, LadderMonth.month == newest.scalar_subquery())
     return [ClosedMonth(*found) for found in session.execute(query.order_by(Ladder.name).limit(limit))]

@@ -17,20 +17,24 @@ from referee.settings import BadSettings
 PACKAGED: Final = Path(__file__).with_name("official.toml")
 MAX_DAILY_MATCHES: Final = 100_000
 MAX_NAME_LENGTH: Final = 60
-KEYS: Final = ("game", "name", "seats", "options", "daily_matches")
+KEYS: Final = ("game", "name", "seats", "options", "daily_matches", "unlisted")
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class OfficialLadder:
-    """Describe the official ladder of a game. ``options`` are complete; ``daily_matches`` is the pace of each bot."""
+    """Describe an official ladder. ``options`` are complete; ``daily_matches`` is the pace of each bot.
+
+    A game has one listed ladder, and any number of unlisted ones.
+    """
 
     game: str
     name: str
     seats: int
     options: Json
     daily_matches: int
+    unlisted: bool = False
 
 
 def load_official_ladders(file: Path | None = None) -> tuple[OfficialLadder, ...]:
@@ -63,8 +67,10 @@ def _read_ladders(document: Mapping[str, Any]) -> tuple[OfficialLadder, ...]:
     if not isinstance(tables, list):
         raise _Invalid("ladders are written as [[ladder]], with two brackets")
     ladders = tuple(_read_ladder(table, f"ladder {number}") for number, table in enumerate(tables, 1))
-    _refuse_repeated("game", [ladder.game for ladder in ladders])
-    _refuse_repeated("name", [ladder.name for ladder in ladders])
+    _refuse_repeated("listed ladders have the game", [ladder.game for ladder in ladders if not ladder.unlisted])
+    _refuse_repeated("ladders have the name", [ladder.name for ladder in ladders])
+    terms = [(ladder.game, ladder.seats, ladder.options) for ladder in ladders]
+    _refuse_repeated("ladders have the game, seats and options", terms)
     return ladders
 
 
@@ -89,7 +95,10 @@ def _read_ladder(table: Mapping[str, Any], where: str) -> OfficialLadder:
     except BadOption as error:
         raise _Invalid(f"{where}: option {error}") from error
     daily_matches = _read_int(table, "daily_matches", 1, MAX_DAILY_MATCHES, where)
-    return OfficialLadder(game, _read_name(table, game, where), seats, dict(complete), daily_matches)
+    unlisted = table.get("unlisted", False)
+    if not isinstance(unlisted, bool):
+        raise _Invalid(f"{where}: unlisted must be true or false, not {unlisted!r}")
+    return OfficialLadder(game, _read_name(table, game, where), seats, dict(complete), daily_matches, unlisted)
 
 
 def _read_int(table: Mapping[str, Any], key: str, low: int, high: int, where: str) -> int:
@@ -108,7 +117,7 @@ def _read_name(table: Mapping[str, Any], game: str, where: str) -> str:
     return name
 
 
-def _refuse_repeated(key: str, values: Sequence[str]) -> None:
+def _refuse_repeated(what: str, values: Sequence[object]) -> None:
     repeated = next((value for value in values if values.count(value) > 1), None)
     if repeated is not None:
-        raise _Invalid(f"two ladders have the {key} {repeated!r}; each needs its own")
+        raise _Invalid(f"two {what} {repeated!r}; each needs its own")

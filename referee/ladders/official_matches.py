@@ -294,7 +294,10 @@ def _waiting_since(member: LadderMember, last_ladder: str | None, free_since: da
 def _create(session: Session, plan: LadderPlan, moment: datetime, master_key: bytes) -> int:
     ladder = plan.ladder
     wanted = [
-        MatchPlan(ladder.game, table.seats, ladder.options, LADDER_LIMITS, ladder_id=ladder.id) for table in plan.tables
+        MatchPlan(
+            ladder.game, table.seats, ladder.options, LADDER_LIMITS, ladder_id=ladder.id, listed=not ladder.unlisted
+        )
+        for table in plan.tables
     ]
     match_ids = create_matches(session, wanted, master_key=master_key) if wanted else []
     for table, match_id in zip(plan.tables, match_ids, strict=True):

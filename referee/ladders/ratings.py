@@ -75,8 +75,8 @@ def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any]
     if ladder is None:
         row: dict[str, Any] = {"id": new_id("ladder"), "game": game, "options": dict(options)}
         row["options_key"] = options_key(options)
-        row |= {"seats": seats, "official": False, "created_at": current_time(session)}
-        official = session.scalar(select(Ladder).where(Ladder.game == game, Ladder.official))
+        row |= {"seats": seats, "official": False, "unlisted": False, "created_at": current_time(session)}
+        official = session.scalar(select(Ladder).where(Ladder.game == game, Ladder.official, ~Ladder.unlisted))
         standard = (official.options, official.seats) if official else None
         name = variant_name(game, options, seats, standard)
         row["name"] = make_unique(name, row["id"], {*session.scalars(select(Ladder.name).where(Ladder.name == name))})
@@ -132,9 +132,9 @@ def get_ladder(session: Session, ladder_id: str) -> Ladder:
 def list_ladders(
     session: Session, *, game: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Ladder]:
-    """Return a page of ladders: the official ones by name, then the variants by name."""
+    """Return a page of listed ladders: the official ones by name, then the variants by name."""
     check_limit(limit)
-    query = select(Ladder)
+    query = select(Ladder).where(~Ladder.unlisted)
     if game is not None:
         query = query.where(Ladder.game == game)
     if cursor is not None:
@@ -147,8 +147,9 @@ def list_ladders(
 
 
 def count_ladders_by_game(session: Session) -> dict[str, int]:
-    """Return the number of ladders of each game, keyed by game. Omit games without a ladder."""
-    return dict(session.execute(select(Ladder.game, func.count()).group_by(Ladder.game)).all())
+    """Return the number of listed ladders of each game, keyed by game. Omit games without one."""
+    query = select(Ladder.game, func.count()).where(~Ladder.unlisted).group_by(Ladder.game)
+    return dict(session.execute(query).all())
 
 
 def load_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:

@@ -17,7 +17,7 @@ _JOINED: Final = text("due_at IS NOT NULL")
 class Ladder(Base):
     """Represent a ladder. Each combination of game, options and number of seats has one.
 
-    The official ladder of a game is one that the service itself plays; the others are its variants.
+    An official ladder is one that the service itself plays: a game has one that is listed. The others are variants.
     """
 
     __tablename__ = "ladders"
@@ -30,6 +30,7 @@ class Ladder(Base):
     seats: Mapped[int]
     name: Mapped[str] = mapped_column(String(MAX_LADDER_NAME), unique=True)
     official: Mapped[bool]
+    unlisted: Mapped[bool] = mapped_column(default=False)  # then it is in no list, and bots join at their owner's wish
     daily_matches: Mapped[int | None]  # of each bot; None for a variant
     created_at: Mapped[datetime]
     frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until the ladder is repaired
@@ -48,7 +49,8 @@ class LadderPlayer(Base):
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     play: Mapped[LadderPlay] = mapped_column(StoredEnum(LadderPlay))
-    games: Mapped[list[Any] | None]  # None: all games of its manifest
+    games: Mapped[list[Any] | None]  # whose listed ladder it plays on; None: all games of its manifest
+    unlisted: Mapped[list[Any]] = mapped_column(default=list)  # ids of the unlisted ladders that it plays on
     daily_maximum: Mapped[int | None]  # matches a day on all ladders together; None: the pace of each ladder
     match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))
 

@@ -88,7 +88,7 @@ def _conditions(wanted: OpeningFilter) -> list[ColumnElement[bool]]:
         found += [failed, _IS_REVEALED]
     if wanted.tournament_id is not None:
         found.append(DealGroup.tournament_id == wanted.tournament_id)
-    else:
+    elif wanted.ladder_id is None:
         found.append(~exists().where(StoredMatch.group_id == DealGroup.superseded_by, ~StoredMatch.listed))
     if wanted.ladder_id is not None:
         rated = exists().where(Result.match_id == StoredMatch.id, Result.ladder_id == wanted.ladder_id)

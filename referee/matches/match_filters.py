@@ -26,7 +26,8 @@ class MatchFilter:
 
     ``bot_ids``: all these bots have a seat. ``result`` is that of the first of them against the others or, if there is
     only one, against everyone at the table; it selects only matches that count. ``created_since`` is inclusive,
-    ``created_before`` is not. Matches of unlisted tournaments pass only a filter by ``tournament_id``.
+    ``created_before`` is not. Matches of unlisted tournaments pass only a filter by ``tournament_id``, and those of
+    unlisted ladders no filter.
     """
 
     status: str | None = None

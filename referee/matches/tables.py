@@ -97,7 +97,7 @@ class StoredMatch(Leased, Base):
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
     rated: Mapped[bool]
-    listed: Mapped[bool] = mapped_column(default=True)  # false for a match of an unlisted tournament
+    listed: Mapped[bool] = mapped_column(default=True)  # false for a match of an unlisted tournament or ladder
     status: Mapped[MatchState] = mapped_column(StoredEnum(MatchState))
     lost_claims: Mapped[int]
     claims_without_progress: Mapped[int]

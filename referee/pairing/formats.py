@@ -6,12 +6,11 @@ from typing import Final
 
 from referee.pairing.gauntlet import Gauntlet
 from referee.pairing.knockout import Knockout
-from referee.pairing.ladder import LadderFormat
 from referee.pairing.model import Format
 from referee.pairing.round_robin import DoubleRoundRobin, RoundRobin
 from referee.pairing.swiss import Swiss
 
-_ALL: Final[tuple[Format, ...]] = (RoundRobin(), DoubleRoundRobin(), Swiss(), Knockout(), Gauntlet(), LadderFormat())
+_ALL: Final[tuple[Format, ...]] = (RoundRobin(), DoubleRoundRobin(), Swiss(), Knockout(), Gauntlet())
 _BY_NAME: Final[Mapping[str, Format]] = MappingProxyType({known.name: known for known in _ALL})
 
 

@@ -9,7 +9,6 @@ class TournamentFormat(StrEnum):
     SWISS = "swiss"
     KNOCKOUT = "knockout"
     GAUNTLET = "gauntlet"
-    LADDER = "ladder"
 
 
 class SeatOrders(StrEnum):

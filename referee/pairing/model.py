@@ -20,10 +20,9 @@ def one_match(seats: int) -> int:
 class Entrant:
     """Represent a participant to be paired.
 
-    ``rating`` is in micro-points, ``seed`` was set manually (1 is the strongest), ``first_round`` is the first round
-    in which the entrant may play, and ``games`` is its number of matches so far. An entrant that is not ``active`` is
-    not paired. The bot of an ``absent`` one could not be reached; a substitute may play for it. Entrants of the same
-    ``owner`` are siblings; "" means no owner.
+    ``rating`` is in micro-points, ``seed`` was set manually (1 is the strongest), and ``first_round`` is the first
+    round in which the entrant may play. An entrant that is not ``active`` is not paired. The bot of an ``absent`` one
+    could not be reached; a substitute may play for it. Entrants of the same ``owner`` are siblings; "" means no owner.
     """
 
     id: str
@@ -32,7 +31,6 @@ class Entrant:
     seed: int | None = None
     first_round: int = 1
     active: bool = True
-    games: int = 0
     absent: bool = False
 
 

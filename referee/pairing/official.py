@@ -1,8 +1,4 @@
-"""Choose the tables of an official ladder: bots that are due get opponents of other owners, or house players.
-
-``ladder`` does the same for continuous ladders of tournaments, which have a fixed number of matches in flight and no
-house players.
-"""
+"""Choose the tables of an official ladder: bots that are due get opponents of other owners, or house players."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -16,11 +16,9 @@ def deciding_match(
     """Return the match that decided a tournament; ``outcomes`` are in order of ``seq``.
 
     In a knockout, it is the last match of the first-ranked entrant in ``final_round``, which is the final. In other
-    formats, it is the last match in which an entrant with rank 1 met another entrant on the podium. Return None for a
-    ladder, whose ratings no single match decides, and if there is no such match.
+    formats, it is the last match in which an entrant with rank 1 met another entrant on the podium. Return None if
+    there is no such match.
     """
-    if format == TournamentFormat.LADDER:
-        return None
     first = {row.entrant for row in standings if row.rank == 1}
     leaders = first if format == TournamentFormat.KNOCKOUT else {row.entrant for row in standings if row.rank <= PODIUM}
     needed = 1 if format == TournamentFormat.KNOCKOUT else 2

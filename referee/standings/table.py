@@ -22,9 +22,8 @@ TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
         "wins",
     ),
     TournamentFormat.KNOCKOUT: ("bracket",),
-    TournamentFormat.LADDER: ("rating", "points_per_match"),
 }
-EXTERNAL_COLUMNS: Final = ("bracket", "rating")  # passed in by the caller, because sums over results do not give them
+EXTERNAL_COLUMNS: Final = ("bracket",)  # passed in by the caller, because sums over results do not give them
 LOWER_IS_BETTER: Final = ("bracket",)
 COLUMNS: Final[Mapping[str, Callable[[columns.EntrantTotals], Column]]] = {
     "points": columns.total_points,
@@ -74,7 +73,7 @@ def compute_standings(
     """Return the standings, best first. Entrants who share a rank are in the order of ``entrants``.
 
     An entrant without a match has 0 points. ``given`` has the columns of ``EXTERNAL_COLUMNS`` that the tie-breaks name:
-    ``bracket``, the ranks of a knockout, or ``rating``, the ratings of a ladder. Entrants without a value come last.
+    ``bracket``, the ranks of a knockout. Entrants without a value come last.
     """
     totals = sum_results(entrants, list(outcomes), byes)
     found: dict[str, Mapping[Hashable, Fraction | None]] = {}

@@ -26,7 +26,7 @@ def compute_tournament_standings(
 ) -> list[RankedEntrant]:
     """Return the standings of a tournament of this format (a key of ``TIE_BREAKS``), best first.
 
-    ``given`` must have ``bracket`` for a knockout and ``rating`` for a ladder, as in ``compute_standings``.
+    ``given`` must have ``bracket`` for a knockout, as in ``compute_standings``.
     """
     played = list(outcomes)
     scored = scored_byes(format, seats, byes, played)

@@ -5,7 +5,6 @@ from sqlalchemy import ColumnElement, and_, exists, or_
 from referee.bots import certificates
 from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Check
-from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.tables import Tournament
 
 
@@ -14,7 +13,7 @@ def may_continue(tournament: Tournament) -> ColumnElement[bool]:
 
     In an unrated tournament, all bots may. In a rated one, a bot needs a valid certificate; it is enough that it passed
     its last check if a check of its current version by the current rules and protocol is pending. Bots in tournaments
-    (other than ladders) that started before certificates were introduced are exempt.
+    that started before certificates were introduced are exempt.
     """
     if not tournament.rated:
         return Bot.id.is_not(None)
@@ -26,6 +25,6 @@ def may_continue(tournament: Tournament) -> ColumnElement[bool]:
             certificates.passed_last_check(tournament.game),
         )
     ]
-    if tournament.format != TournamentFormat.LADDER and tournament.started_at is not None:
+    if tournament.started_at is not None:
         grounds.append(Check.excused_before >= tournament.started_at)
     return or_(certificates.is_certified(tournament.game), exists().where(of_bot, or_(*grounds)))

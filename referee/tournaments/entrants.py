@@ -11,10 +11,8 @@ from sqlalchemy.orm import Session
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.lookup import divide_ids
-from referee.ladders.kinds import EntryKind
 from referee.ladders.ratings import find_ladder
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
-from referee.matches.tables import StoredMatch
 from referee.pairing import Entrant
 from referee.ratings.elo import START
 from referee.tournaments import eligibility
@@ -79,13 +77,9 @@ def load_entrant_seats(
     return [seat for seat in seats if seat.withdrawn_at is None or (began is not None and seat.withdrawn_at > began)]
 
 
-def load_entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
-    """Return all entrants that took part from the start or joined later, as input for the pairing.
-
-    Ratings are those at the start or, with ``today``, the current ones. For a finished tournament, ``today`` selects
-    the ratings at its end, corrected for its matches that were voided since: other matches must not change standings.
-    """
-    rated, games = _ratings(session, tournament, today=today)
+def load_entrants(session: Session, tournament: Tournament) -> tuple[Entrant, ...]:
+    """Return all entrants that took part from the start or joined later, as input for the pairing."""
+    rated = _ratings_at_start(session, tournament)
     return tuple(
         Entrant(
             id=seat.bot_id,
@@ -94,57 +88,29 @@ def load_entrants(session: Session, tournament: Tournament, *, today: bool = Fal
             seed=seat.seed,
             first_round=seat.first_round,
             active=seat.current_player(tournament) is not None,
-            games=games.get(seat.bot_id, 0),
             absent=seat.preflight == Preflight.ABSENT,
         )
         for seat in load_entrant_seats(session, tournament)
     )
 
 
-def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the ratings in micro-points and the numbers of games on the tournament's ladder, both keyed by bot id.
+def _ratings_at_start(session: Session, tournament: Tournament) -> dict[str, int]:
+    """Return the ratings in micro-points on the tournament's ladder, keyed by bot id.
 
-    Without ``today``, ratings are those at the start, so that they do not depend on the time of the call.
+    They are those at the start or, before it, the current ones: later they do not depend on the time of the call.
     """
     ladder = find_ladder(session, tournament.game, tournament.options, tournament.seats)
     if ladder is None:
-        return {}, {}
+        return {}
     ladder_id = ladder.id
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     of_ladder = Rating.ladder_id == ladder_id, Rating.bot_id.in_(entered)
-    current = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()
-    values = {bot_id: value for bot_id, value, _ in current}
-    games = {bot_id: games for bot_id, _, games in current}
-    moment = tournament.finished_at if today else tournament.started_at
-    if moment is None:
-        return values, games
+    values = dict(session.execute(select(Rating.bot_id, Rating.value).where(*of_ladder)).all())
+    if tournament.started_at is None:
+        return values
     newest = select(func.max(LedgerEntry.seq))
-    newest = newest.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.created_at <= moment)
-    last = session.scalar(newest) or 0
-    values |= _ratings_before_later_changes(session, tournament, ladder_id, last)
-    if today:
-        rated_then = _bots_changed_up_to(session, ladder_id, last)
-        games = {bot_id: games for bot_id, games in games.items() if bot_id in rated_then}
-        for bot_id, lost in _changes_by_own_voids(session, tournament, ladder_id, last):
-            values[bot_id] += int(lost)
-    return values, games
-
-
-def _bots_changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
-    changes = select(RatingChange.bot_id).where(RatingChange.ladder_id == ladder_id, RatingChange.seq <= last)
-    return set(session.scalars(changes.distinct()))
-
-
-def _changes_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
-    """Return, for each bot, the sum of its rating changes by voids of this tournament after ledger entry ``last``."""
-    voids = select(LedgerEntry.seq).join(StoredMatch, StoredMatch.id == LedgerEntry.match_id)
-    voids = voids.where(
-        LedgerEntry.kind == EntryKind.VOID, LedgerEntry.seq > last, StoredMatch.tournament_id == tournament.id
-    )
-    entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
-    moved = select(RatingChange.bot_id, func.sum(RatingChange.after - RatingChange.before))
-    moved = moved.where(RatingChange.ladder_id == ladder_id, RatingChange.seq.in_(voids))
-    return session.execute(moved.where(RatingChange.bot_id.in_(entered)).group_by(RatingChange.bot_id)).all()
+    newest = newest.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.created_at <= tournament.started_at)
+    return values | _ratings_before_later_changes(session, tournament, ladder_id, session.scalar(newest) or 0)
 
 
 def _ratings_before_later_changes(

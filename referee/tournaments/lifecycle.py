@@ -1,19 +1,17 @@
-"""Draft, open, pause, resume and finish tournaments at the request of their organisers."""
+"""Draft, open, pause and resume tournaments at the request of their organisers."""
 
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from referee.errors import Conflict, Forbidden
-from referee.matches import cancelling
+from referee.errors import Forbidden
 from referee.matches.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
-from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import guest_notifications, tournaments
 from referee.tournaments.private import check_private_terms, complete_private_terms
-from referee.tournaments.states import IN_PROGRESS, TournamentState
+from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentGuest, TournamentOrganiser
 from referee.tournaments.terms import Terms
 
@@ -56,23 +54,6 @@ def resume(session: Session, tournament_id: str) -> Tournament:
     return _change_state(
         session, tournament_id, (TournamentState.PAUSED, TournamentState.RUNNING), (MatchState.WAITING, MatchState.DUE)
     )
-
-
-def finish(session: Session, tournament_id: str) -> Tournament:
-    """End a ladder: cancel its unstarted matches. It finishes as soon as its running matches have ended.
-
-    Raise ``Conflict`` for other formats, which end automatically.
-    """
-    tournament = tournaments.lock_in_state(session, tournament_id, *IN_PROGRESS)
-    if tournament.format != TournamentFormat.LADDER:
-        raise Conflict(f"A {tournament.format} ends automatically; only a ladder is ended by its organiser.")
-    cancelling.cancel_unstarted(session, StoredMatch.tournament_id == tournament_id, "ladder_ended")
-    if tournament.status == TournamentState.PAUSED:  # so that matches given back by their runners are played to the end
-        _set_match_states(session, tournament, MatchState.WAITING, MatchState.DUE)
-    created = session.scalars(select(func.count()).where(StoredMatch.tournament_id == tournament_id)).one()
-    tournament.expected_matches, tournament.status = max(created, 1), TournamentState.RUNNING
-    tournament.preflight_until = None  # otherwise the end of the preflight would reset ``expected_matches``
-    return mark_changed(session, tournament)
 
 
 def _change_state(

@@ -130,7 +130,7 @@ def seat_orders(tournament: Tournament, size: int) -> list[tuple[int, ...]]:
     return [_rotate_seats(seats, by) for by in seats]
 
 
-def plan_match(
+def _plan_match(
     tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any
 ) -> MatchPlan:
     """Return the plan of a match.
@@ -184,7 +184,7 @@ def _plan_matches(
         seated = _rotate_seats(wanted.table.entrants, number if len(seat_permutations) == 1 else 0)
         for index_in_set, order in enumerate(seat_permutations):
             plans.append(
-                plan_match(
+                _plan_match(
                     tournament,
                     [seated[index] for index in order],
                     players,

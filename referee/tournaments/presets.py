@@ -53,22 +53,6 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "time": {"budget_ms": 2000, "bank_ms": 30_000},
         },
     ),
-    "friday_ladder": Preset(
-        "Friday ladder",
-        "Rated matches between bots with similar ratings, one after the other, until you end it. Bots come and go.",
-        {
-            "format": TournamentFormat.LADDER,
-            "format_options": {"at_once": 20, "per_bot": 1, "spread": 200},
-            "rated": True,
-            "deal_sharing": DealSharing.OWN,
-            "anonymous": False,
-            "late_entry": True,
-            "frozen_version": False,
-            "bots_per_owner": 2,
-            "substitute": None,
-            "time": {"budget_ms": 1000, "bank_ms": 10_000},
-        },
-    ),
 }
 
 

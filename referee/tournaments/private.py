@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from referee.errors import BadOption, Forbidden
-from referee.pairing.kinds import TournamentFormat
 
 MAX_ENTRIES: Final = 50
 MAX_CYCLES: Final = 2
@@ -24,8 +23,6 @@ def check_private_terms(columns: Mapping[str, Any]) -> None:
             "Without the role of an organiser, an account runs unrated and unlisted tournaments only. Set rated and "
             "listed to false, or ask for the role on the page /organise."
         )
-    if columns["format"] == TournamentFormat.LADDER:
-        raise BadOption("format", "must not be ladder in a tournament of an account that is no organiser")
     for field, most in (
         *(("max_entries", MAX_ENTRIES), ("cycles", MAX_CYCLES)),
         *(("budget_ms", MAX_BUDGET_MS), ("bank_ms", MAX_BANK_MS)),

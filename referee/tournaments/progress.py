@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time
 from referee.matches.states import OPEN, MatchState
 from referee.matches.tables import StoredMatch
-from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.round_timing import last_round_start, next_round_start
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.states import IN_PROGRESS, TournamentState
@@ -26,14 +25,14 @@ class Progress:
     """Hold the progress of a tournament.
 
     ``total`` includes expected matches that are not created yet; ``done`` is the number of matches that have ended.
-    ``tournament_round`` is the earliest round in progress (0 before the first, None in a ladder), and ``rounds`` is the
+    ``tournament_round`` is the earliest round in progress (0 before the first), and ``rounds`` is the
     number of rounds paired so far. ``estimated_end`` is None if the end cannot be estimated.
     """
 
     total: int
     done: int
     by_status: dict[MatchState, int]
-    tournament_round: int | None
+    tournament_round: int
     rounds: int
     estimated_end: datetime | None
 
@@ -55,9 +54,7 @@ def load_progress(session: Session, tournament_id: str) -> Progress:
     return Progress(total, done, by_status, tournament_round, rounds, _estimated_end(session, tournament, total - done))
 
 
-def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple[int | None, int]:
-    if tournament.format == TournamentFormat.LADDER:
-        return None, 0
+def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple[int, int]:
     rounds = newest_round(session, tournament.id)
     going_on = select(func.min(TournamentRound.number)).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None), ~_only_replays()
@@ -79,9 +76,9 @@ def _only_replays() -> ColumnElement[bool]:
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:
     """Estimate the end from the rate of recent matches, and not before the time of the last round.
 
-    Return None for a paused tournament, for a ladder, and if too few matches have ended.
+    Return None for a paused tournament and if too few matches have ended.
     """
-    if tournament.status != TournamentState.RUNNING or tournament.format == TournamentFormat.LADDER:
+    if tournament.status != TournamentState.RUNNING:
         return None
     ended = select(StoredMatch.finished_at).where(
         StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.FINISHED

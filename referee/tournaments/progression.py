@@ -18,7 +18,7 @@ from referee.db.engine import Database, current_time
 from referee.matches.states import OPEN, MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
-from referee.tournaments import blockers, match_creation, matchmaking, preflight, round_timing, starting
+from referee.tournaments import blockers, match_creation, preflight, round_timing, starting
 from referee.tournaments.match_creation import MatchesToCreate, count_sets
 from referee.tournaments.rounds import (
     RoundProgress,
@@ -80,8 +80,6 @@ def find_next_step(session: Session, tournament: Tournament) -> Step | None:
         return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
     if blockers.blocking_reason(session, tournament) != tournament.status_reason:
         return Step("blockers reported", _report_blockers)
-    if tournament.format == TournamentFormat.LADDER:
-        return _next_matchmaking_step(session, tournament)
     rounds = list_open_rounds(session, tournament)
     return (
         _next_creation_step(tournament, rounds, moment)
@@ -102,22 +100,6 @@ def _begin(session: Session, tournament: Tournament, _: bytes) -> bool:
 
 def _report_blockers(session: Session, tournament: Tournament, _: bytes) -> bool:
     return blockers.update_blocking_reason(session, tournament)
-
-
-# -- a ladder, which has no rounds --
-
-
-def _next_matchmaking_step(session: Session, tournament: Tournament) -> Step | None:
-    if matchmaking.is_ending(tournament):
-        return None if _has_open_matches(session, tournament) else Step("finished", _finish_tournament)
-    wanted = matchmaking.choose_tables(session, tournament)
-    return Step("matched", partial(_create_ladder_matches, wanted)) if wanted else None
-
-
-def _create_ladder_matches(
-    wanted: matchmaking.NextTables, session: Session, tournament: Tournament, master_key: bytes
-) -> bool:
-    return matchmaking.arrange_tables(session, tournament, wanted, master_key=master_key)
 
 
 # -- the matches of a round --

@@ -104,7 +104,6 @@ def load_legs(
     query = query.where(
         StoredMatch.tournament_id == tournament.id,
         StoredMatch.status == MatchState.FINISHED,
-        StoredMatch.tournament_round.is_not(None),
     )
     if tournament_round is not None:
         query = query.where(StoredMatch.tournament_round == tournament_round)
@@ -156,7 +155,6 @@ def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProg
         .where(
             StoredMatch.tournament_id == tournament.id,
             StoredMatch.status.in_(OPEN),
-            StoredMatch.tournament_round.is_not(None),
         )
         .group_by(StoredMatch.tournament_round)
     )

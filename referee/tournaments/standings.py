@@ -8,20 +8,19 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict
-from referee.ladders import ratings
 from referee.matches.tables import Result
 from referee.pairing import knockout
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import MatchOutcome, RankedEntrant, compute_tournament_standings
 from referee.standings.table import rank_last
 from referee.standings.tournament import RoundBye
-from referee.tournaments.entrants import load_entrant_seats, load_entrants
+from referee.tournaments.entrants import load_entrant_seats
 from referee.tournaments.outcomes import load_byes, load_outcomes
 from referee.tournaments.rounds import get_draw_key, load_state_and_open_round
 from referee.tournaments.states import Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
-MAX_RESULTS: Final = 100_000  # results used for standings; in a ladder, the newest ones
+MAX_RESULTS: Final = 100_000  # with more, there are no standings
 
 
 @dataclass(slots=True)
@@ -29,9 +28,8 @@ class TournamentResults:
     """Hold all data from which the standings of a tournament are computed, read in one snapshot.
 
     ``as_of_seq`` is the ``seq`` of the last result, or 0 if there is none; results are numbered in the order in which
-    matches end. ``state`` changes whenever anything other than results and ratings changes. ``seen`` has two numbers
-    from the time of reading: the ``seq`` of the last result of all tournaments, and that of the ladder's last ledger
-    entry.
+    matches end. ``state`` changes whenever anything other than results changes. ``seen_seq`` is the ``seq`` of the last
+    result of all tournaments at the time of reading.
     """
 
     format: TournamentFormat
@@ -44,7 +42,7 @@ class TournamentResults:
     never_played: frozenset[str]  # absent entrants, whose byes count nothing until they have played a match
     draw_key: bytes
     state: tuple[int, int]
-    seen: tuple[int, int]
+    seen_seq: int
 
     @property
     def as_of_seq(self) -> int:
@@ -66,23 +64,20 @@ def load_tournament_results(
     """Return the results that count now. Reuse those in ``before`` and read only newer ones.
 
     Return ``before`` itself if nothing has changed or, with ``patient``, if only results were added. Raise ``Conflict``
-    if the tournament, other than a ladder, has more than ``MAX_RESULTS`` results.
+    if the tournament has more than ``MAX_RESULTS`` results.
     """
-    state, seen = _revision(session, tournament), _standings_version(session, tournament)
+    state, seen_seq = _revision(session, tournament), session.scalar(select(func.max(Result.seq))) or 0
     if before is None or before.state != state:
-        newest = MAX_RESULTS if tournament.format == TournamentFormat.LADDER else MAX_RESULTS + 1
-        counting = load_outcomes(session, tournament.id, newest=newest)
-    elif patient or seen == before.seen:
+        counting = load_outcomes(session, tournament.id, newest=MAX_RESULTS + 1)
+    elif patient or seen_seq == before.seen_seq:
         return before
     else:
-        new = load_outcomes(session, tournament.id, after=before.seen[0])
-        if not new and seen[1] == before.seen[1]:
-            before.seen = seen
+        new = load_outcomes(session, tournament.id, after=before.seen_seq)
+        if not new:
+            before.seen_seq = seen_seq
             return before
         counting = [*before.outcomes, *new]
-    if tournament.format == TournamentFormat.LADDER:
-        counting = counting[-MAX_RESULTS:]
-    elif len(counting) > MAX_RESULTS:
+    if len(counting) > MAX_RESULTS:
         raise Conflict(f"The tournament has more than {MAX_RESULTS} results, which is too many for standings.")
     return TournamentResults(
         format=tournament.format,
@@ -95,7 +90,7 @@ def load_tournament_results(
         never_played=frozenset(_entrants_where(session, tournament, TournamentEntry.preflight == Preflight.ABSENT)),
         draw_key=get_draw_key(tournament),
         state=state,
-        seen=seen,
+        seen_seq=seen_seq,
     )
 
 
@@ -126,20 +121,9 @@ def _revision(session: Session, tournament: Tournament) -> tuple[int, int]:
     return tournament.revision, session.scalars(ended).one()
 
 
-def _standings_version(session: Session, tournament: Tournament) -> tuple[int, int]:
-    results = session.scalar(select(func.max(Result.seq))) or 0
-    if tournament.format != TournamentFormat.LADDER or not tournament.rated:
-        return results, 0
-    ladder = ratings.find_ladder(session, tournament.game, tournament.options, tournament.seats)
-    return results, 0 if ladder is None else ratings.last_seq(session, ladder.id)
-
-
 def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
-    """Return the ranks of a knockout or the ratings of a rated ladder. In other formats, ranks follow from points."""
+    """Return the ranks of a knockout. In other formats, ranks follow from points."""
     if tournament.format == TournamentFormat.KNOCKOUT:
         state, _ = load_state_and_open_round(session, tournament)
         return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(state)}}
-    if tournament.format == TournamentFormat.LADDER and tournament.rated:
-        rated = load_entrants(session, tournament, today=True)
-        return {"rating": {entrant.id: entrant.rating for entrant in rated if entrant.games}}
     return {}

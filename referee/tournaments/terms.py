@@ -27,14 +27,12 @@ MAX_ROUND_MINUTES: Final = 31 * 24 * 60
 MAX_ORDERS: Final = 24  # matches in a set of duplicate deals
 MAX_ENTRIES_BY_FORMAT: Final[Mapping[str, int]] = {
     TournamentFormat.SWISS: 10_000,
-    TournamentFormat.LADDER: 10_000,
     TournamentFormat.KNOCKOUT: 1024,
     TournamentFormat.GAUNTLET: 1000,
 }
 ONE_SIZE_BY_DEFAULT: Final = (
     TournamentFormat.ROUND_ROBIN,  # smaller tables would take the place of "every set of bots that fills a table"
     TournamentFormat.DOUBLE_ROUND_ROBIN,
-    TournamentFormat.LADDER,
 )
 DEFAULT_MAX_ENTRIES: Final = 200  # in the other formats, in which all entrants meet
 
@@ -43,10 +41,10 @@ DEFAULT_MAX_ENTRIES: Final = 200  # in the other formats, in which all entrants 
 class Terms:
     """Hold the terms of a tournament.
 
-    If ``deal_sharing`` is None, the default applies: ``common`` in rated tournaments that are not ladders, otherwise
-    ``own``. If ``bots_per_owner`` is None, it is 1 in rated tournaments, otherwise ``NO_LIMIT``. If ``min_seats`` is
-    None, tables may be as small as the game allows with these options; in round robins, ladders, and most formats with
-    duplicate deals all have ``seats``.
+    If ``deal_sharing`` is None, the default applies: ``common`` in rated tournaments, otherwise ``own``. If
+    ``bots_per_owner`` is None, it is 1 in rated tournaments, otherwise ``NO_LIMIT``. If ``min_seats`` is None, tables
+    may be as small as the game allows with these options; in round robins and most formats with duplicate deals all
+    have ``seats``.
     """
 
     name: str
@@ -94,11 +92,7 @@ class Terms:
         """
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
-        if (
-            "deal_sharing" not in changes
-            and {"rated", "format"} & set(changes)
-            and self.deal_sharing == self._default_deal_sharing()
-        ):
+        if "deal_sharing" not in changes and "rated" in changes and self.deal_sharing == self._default_deal_sharing():
             changes = {"deal_sharing": None, **changes}
         if "rated" in changes and self.bots_per_owner == self._default_bots_per_owner():
             changes = {"bots_per_owner": None, **changes}
@@ -160,8 +154,6 @@ class Terms:
         least = min(MIN_SEATS, self.seats)
         if not least <= self.min_seats <= self.seats:
             raise BadOption("min_seats", f"must be from {least} to {self.seats}, the seats of a table")
-        if self.min_seats < self.seats and self.format == TournamentFormat.LADDER:
-            raise BadOption("min_seats", f"must be {self.seats}: a ladder has no smaller tables")
         if self.min_seats < self.seats and not self._duplicates_may_be_smaller(deals):
             raise BadOption(
                 "min_seats",
@@ -191,7 +183,7 @@ class Terms:
         return self.deal_sharing or self._default_deal_sharing()
 
     def _default_deal_sharing(self) -> DealSharing:
-        return DealSharing.COMMON if self.rated and self.format != TournamentFormat.LADDER else DealSharing.OWN
+        return DealSharing.COMMON if self.rated else DealSharing.OWN
 
     def _default_bots_per_owner(self) -> int:
         return 1 if self.rated else NO_LIMIT
@@ -210,8 +202,6 @@ class Terms:
     def _check_deals(self, deals: str) -> None:
         if deals not in [*DealSharing]:
             raise BadOption("deal_sharing", f"must be one of {', '.join(DealSharing)}")
-        if self.format == TournamentFormat.LADDER and deals != DealSharing.OWN:
-            raise BadOption("deal_sharing", "must be own: a ladder has no rounds whose tables could share their cards")
         if self.orders not in [*SeatOrders]:
             raise BadOption("orders", f"must be one of {', '.join(SeatOrders)}")
         if deals != DealSharing.DUPLICATE:
@@ -236,16 +226,12 @@ class Terms:
     def _check_pace(self) -> None:
         if self.round_minutes is None:
             return
-        if self.format == TournamentFormat.LADDER:
-            raise BadOption("round_minutes", "must be null: a ladder has no rounds")
         if not 1 <= self.round_minutes <= MAX_ROUND_MINUTES:
             raise BadOption("round_minutes", f"must be null or from 1 to {MAX_ROUND_MINUTES}")
 
     def _complete_times(self, format_options: Json) -> list[str] | None:
         if self.round_times is None:
             return None
-        if self.format == TournamentFormat.LADDER:
-            raise BadOption("round_times", "must be null: a ladder has no rounds")
         if self.round_minutes is not None:
             raise BadOption("round_times", "must be null with round_minutes: rounds have one pace or the other")
         rounds = format_options.get("rounds") if self.format == TournamentFormat.SWISS else None

@@ -9,8 +9,7 @@ from referee.bots.tables import Bot
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.pairing.kinds import TournamentFormat
-from referee.tournaments import eligibility, matchmaking
-from referee.tournaments.entrants import load_entrant_seats
+from referee.tournaments import eligibility
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.states import BEFORE_START, Preflight, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
@@ -33,20 +32,7 @@ def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntr
         return Reason("no_certificate")
     if tournament.frozen_version and entry.version is not None and bot.version != entry.version:
         return Reason("other_version")
-    return (
-        _ladder_reason(session, tournament)
-        if tournament.format == TournamentFormat.LADDER
-        else _of_rounds(session, tournament, entry)
-    )
-
-
-def _ladder_reason(session: Session, tournament: Tournament) -> Reason:
-    if matchmaking.is_ending(tournament):
-        return Reason("ladder_ending")
-    owners = {
-        seat.owner_id for seat in load_entrant_seats(session, tournament) if seat.current_player(tournament) is not None
-    }
-    return Reason("ladder_next" if len(owners) >= tournament.seats else "no_rivals")
+    return _of_rounds(session, tournament, entry)
 
 
 def _of_rounds(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:

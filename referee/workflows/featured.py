@@ -57,7 +57,7 @@ def load_mean_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, f
     """
     mean = func.avg(Rating.value)
     query = select(MatchSeat.match_id, mean).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
-    query = query.join(Ladder, (Ladder.game == StoredMatch.game) & Ladder.official)
+    query = query.join(Ladder, (Ladder.game == StoredMatch.game) & Ladder.official & ~Ladder.unlisted)
     query = query.join(Rating, (Rating.ladder_id == Ladder.id) & (Rating.bot_id == MatchSeat.bot_id))
     query = query.where(MatchSeat.match_id.in_(match_ids)).group_by(MatchSeat.match_id)
     return {match_id: float(value) for match_id, value in session.execute(query)}

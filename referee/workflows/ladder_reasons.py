@@ -41,16 +41,19 @@ def list_waiting_ladders(
 ) -> list[WaitingLadder]:
     """Return the official ladders of the bot's games on which it has no open match, by name, each with the reason.
 
-    ``playing_on`` has the ladders on which it has one; ``of_bot`` is the reason that lies in the state of the bot.
+    Omit unlisted ladders that its owner did not choose. ``playing_on`` has the ladders on which it has one; ``of_bot``
+    is the reason that lies in the state of the bot.
     """
     if bot.status in (BotState.HOUSE, BotState.RETIRED):
         return []
+    player = members.get_player(session, bot.id)
     joined = {found.ladder.id: found for found in members.list_memberships(session, bot.id)}
     official = session.scalars(select(Ladder).where(Ladder.official).order_by(Ladder.name)).all()
-    explained = _Explanation(session, bot, list(joined.values()), is_busy=bool(playing_on), of_bot=of_bot)
+    explained = _Explanation(session, bot, player, list(joined.values()), is_busy=bool(playing_on), of_bot=of_bot)
     return [
         WaitingLadder(ladder.id, explained.reason(ladder, joined.get(ladder.id)))
         for ladder in official
+        if not ladder.unlisted or members.is_chosen(player, ladder)
         if ladder.id not in playing_on and (ladder.game in bot.games or ladder.id in joined)
     ]
 
@@ -59,11 +62,17 @@ class _Explanation:
     """Hold what the reasons of all ladders of a bot depend on."""
 
     def __init__(
-        self, session: Session, bot: Bot, joined: list[Membership], *, is_busy: bool, of_bot: Reason | None
+        self,
+        session: Session,
+        bot: Bot,
+        player: LadderPlayer,
+        joined: list[Membership],
+        *,
+        is_busy: bool,
+        of_bot: Reason | None,
     ) -> None:
-        self._session, self._bot, self._is_busy, self._of_bot = session, bot, is_busy, of_bot
+        self._session, self._bot, self._player, self._is_busy, self._of_bot = session, bot, player, is_busy, of_bot
         self._moment = current_time(session)
-        self._player: LadderPlayer = members.get_player(session, bot.id)
         self._of_day = members.count_matches_of_day(joined, self._moment)
 
     def reason(self, ladder: Ladder, membership: Membership | None) -> Reason:
@@ -76,7 +85,7 @@ class _Explanation:
         player = self._player
         if player.play == LadderPlay.OFF:
             return Reason("official_off")
-        if player.games is not None and ladder.game not in player.games:
+        if not members.is_chosen(player, ladder):
             return Reason("official_game_off")
         return None if ladder.game in self._bot.games else Reason("official_not_listed")
 

@@ -31,7 +31,7 @@ _AFTER_RESULTS: Final = 2**62  # above every ``seq``
 class LogSelection:
     """Select the logs that pass all filters that are given. ``finished_before`` is an exclusive bound.
 
-    Logs of unlisted tournaments pass only a filter by ``tournament_id``.
+    Logs of unlisted tournaments and ladders pass only a filter by ``tournament_id`` or ``ladder_id``.
     """
 
     tournament_id: str | None = None
@@ -44,7 +44,7 @@ class LogSelection:
         """Yield a condition on ``StoredMatch`` and ``Result`` for each filter."""
         if self.tournament_id is not None:
             yield StoredMatch.tournament_id == self.tournament_id
-        else:
+        elif self.ladder_id is None:
             yield StoredMatch.listed.is_(True)
         if self.bot_id is not None:
             yield StoredMatch.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == self.bot_id))

@@ -34,11 +34,6 @@ def find_obstacle(session: Session, tournament: Tournament | None, matches: Sequ
     return None
 
 
-def needs_rematches(tournament: Tournament) -> bool:
-    """Return whether a voided match leaves a gap: in a ladder tournament, matchmaking goes on without it."""
-    return tournament.format != TournamentFormat.LADDER
-
-
 def _replaces_ended_match(session: Session, match: StoredMatch) -> bool:
     """Return whether the match, through any number of rematches, replaces a match that was voided after its end."""
     before = match.rematch_of

@@ -55,7 +55,7 @@ def void_match(
 ) -> VoidReport:
     """Void a finished or stuck match. With ``rematch``, create a match with fresh cards in its place.
 
-    ``rematch`` None creates one if the format needs it and one is possible. Unless the void is ``recorded`` already,
+    ``rematch`` None creates one in a tournament, if one is possible. Unless the void is ``recorded`` already,
     record it in ``voids`` if the match had been played to its end.
 
     With ``whole_group``, which duplicate groups require, void all finished matches of the deal group and cancel its
@@ -75,7 +75,7 @@ def void_match(
     replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
     if rematch:
         done.rematches = rematches.create_rematches(session, replaced, kind, tournament, master_key)
-    elif rematch is None and obstacle is None and tournament is not None and rematches.needs_rematches(tournament):
+    elif rematch is None and obstacle is None and tournament is not None:
         with suppress(Conflict):  # raised before anything is written
             done.rematches = rematches.create_rematches(session, replaced, kind, tournament, master_key)
     return done

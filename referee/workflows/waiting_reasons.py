@@ -58,10 +58,6 @@ REASONS: Final[dict[str, str]] = {
     "them",
     "round_not_over": "the matches of the bot in this round are over: the next round follows when all others are "
     "over too",
-    "no_rivals": "every table needs bots of different owners, and too few owners have a bot that can play: the bot "
-    "plays when others enter or return",
-    "ladder_next": "the ladder picks the bot when its turn comes: bots that have played least come first",
-    "ladder_ending": "the organiser has ended the ladder: no further matches are arranged",
     # -- of an official ladder on which it has no match --
     "official_off": "its owner has switched official ladders off",
     "official_game_off": "its owner has excluded this game from official ladders",

@@ -10,8 +10,8 @@ from referee.bots import house_bots
 from referee.games import catalogue
 from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
-from referee.ladders.official import load_official_ladders
-from referee.ladders.tables import LadderMember
+from referee.ladders.official import OfficialLadder, load_official_ladders
+from referee.ladders.tables import Ladder, LadderMember
 from tests.api.conftest import Person, Service
 from tests.surroundings import MASTER_KEY
 
@@ -98,12 +98,35 @@ def test_owners_switch_the_play_of_their_bots(service: Service, owner: Person) -
     assert {"due_at", "last_match_at"} <= {*poker}
 
 
+def test_an_unlisted_ladder_is_found_by_its_id_alone(service: Service, owner: Person) -> None:
+    rules = catalogue()["saint-poker"].start(2, {"rounds": 4})
+    with service.database.write() as session:
+        league = OfficialLadder("saint-poker", "League", 2, dict(rules.options), 48, unlisted=True)
+        sync_ladders(session, (*load_official_ladders(), league))
+        ladder_id = session.scalars(select(Ladder.id).where(Ladder.unlisted)).one()
+    bot = service.verified_bot(owner, "saint-poker")["id"]
+    client = service.anonymous()
+
+    joined = change(owner, bot, unlisted=[ladder_id]).get_json()
+    shown = owner.get(f"/ladders/{ladder_id}").get_json()
+    page = client.get(f"/ladders/{ladder_id}").text
+
+    assert joined["unlisted"] == [ladder_id]
+    assert [one["name"] for one in joined["ladders"] if one["active"]] == ["League", "Saint Poker"]
+    assert (shown["unlisted"], shown["official"], shown["members"]) == (True, True, 1)
+    assert '<meta name="robots" content="noindex">' in page
+    assert f"referee ladders BOT --unlisted {ladder_id}" in page
+    assert ladder_id not in {one["id"] for one in owner.get("/ladders").get_json()["items"]}
+    for path in ("/", "/ladders", "/games", "/games/saint-poker", "/search?q=League"):
+        assert ladder_id not in client.get(path).text
+
+
 def test_wrong_settings_are_refused(service: Service, owner: Person) -> None:
     prepare(service)
     bot = service.verified_bot(owner)["id"]
 
-    wrong: list[dict[str, Any]] = [{}, {"play": "asked"}, {"games": []}, {"games": ["whist"]}, {"rivals": []}]
-    for changes in [*wrong, {"daily_maximum": 0}]:
+    wrong: list[dict[str, Any]] = [{}, {"play": "asked"}, {"games": []}, {"games": ["whist"]}, {"unlisted": ["x"]}]
+    for changes in [*wrong, {"rivals": []}, {"daily_maximum": 0}]:
         assert change(owner, bot, **changes).status_code == 422, changes
     assert change(service.person(), bot, play="off").status_code == 404
     assert owner.post(f"/bots/{bot}/retire").status_code == 200

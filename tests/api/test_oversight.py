@@ -52,7 +52,6 @@ def test_anyone_runs_a_private_tournament_of_their_own(service: Service, owner: 
         ({"cycles": 3}, 422, "cycles"),
         ({"time": {"budget_ms": 5001}}, 422, "time.budget_ms"),
         ({"time": {"bank_ms": 60_001}}, 422, "time.bank_ms"),
-        ({"format": "ladder"}, 422, "format"),
     ],
 )
 def test_E21_private_tournaments_are_small_and_stay_private(

@@ -51,7 +51,7 @@ def test_the_clock_runs_to_the_time_at_which_the_tournament_starts(organiser: Pe
     assert abs(datetime.fromisoformat(now) - datetime.now(UTC)) < timedelta(minutes=5)
 
 
-@pytest.mark.parametrize("format", ["round_robin", "swiss", "knockout", "ladder"])
+@pytest.mark.parametrize("format", ["round_robin", "swiss", "knockout"])
 def test_a_tournament_that_is_played_shows_its_ranks_and_its_newest_results(
     service: Service, organiser: Person, anonymous: FlaskClient, format: str
 ) -> None:

@@ -184,7 +184,6 @@ def test_standings_show_owners_results_and_who_is_disqualified(
     [
         ("knockout", "Rank Bot Owner Points Won", "Rank Bot Owner Points Won"),
         ("gauntlet", "Owner Points per match Points Won", "Owner Points per match Head to head Points Won"),
-        ("ladder", "Owner Points per match Points Won", "Owner Points per match Points Won"),  # unrated: no ratings
     ],
 )
 def test_no_column_of_standings_says_nothing_or_what_another_says(
@@ -194,14 +193,13 @@ def test_no_column_of_standings_says_nothing_or_what_another_says(
 
     assert few in words(read(anonymous, f"/tournaments/{made}/standings"))
     assert all_columns in words(read(anonymous, f"/tournaments/{made}/standings?columns=all"))
-    assert "Rating" not in words(read(anonymous, f"/tournaments/{made}/hall"))
 
 
 @pytest.mark.parametrize("format", sorted(terms.FORMATS))
 def test_the_terms_of_every_format_are_told_in_words(
     service: Service, organiser: Person, anonymous: FlaskClient, format: str
 ) -> None:
-    deals = {} if format == "ladder" else {"deal_sharing": "duplicate", "trusted": True, "orders": "all"}
+    deals = {"deal_sharing": "duplicate", "trusted": True, "orders": "all"}
     made = opened(organiser, format=format, substitute="house:1", frozen_version=True, anonymous=False, **deals)
 
     page = words(read(anonymous, f"/tournaments/{made}"))

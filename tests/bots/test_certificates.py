@@ -153,8 +153,8 @@ def test_a_tournament_waits_for_checks_before_it_begins(world: World) -> None:
 
 
 @on_one_database
-def test_a_ladder_matches_nobody_whose_version_failed(world: World) -> None:
-    tournament_id, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
+def test_a_tournament_seats_nobody_whose_version_failed(world: World) -> None:
+    tournament_id, seated = begun(world, 3)
     called(world, seated[0], "2.0")
     assert lacking(world, seated[0]) is not None
     assert seated[0] in playing_in(world, tournament_id)  # it stays until the check is over
@@ -169,20 +169,16 @@ def test_a_ladder_matches_nobody_whose_version_failed(world: World) -> None:
 @on_one_database
 def test_events_of_before_go_on_with_bots_that_have_no_certificate(world: World) -> None:
     cup, seated = begun(world, 3)
-    ladder, climbing = begun(world, 2, format="ladder", format_options={"at_once": 1})
     with world.database.write() as session:
         session.execute(delete(Certificate))
     assert playing_in(world, cup) == set()
 
-    for bot_id in (*seated, *climbing):
+    for bot_id in seated:
         change(world, bot_id, excused_before=world.clock.utc_now(), state="due", due_at=world.clock.utc_now())
 
     assert playing_in(world, cup) == {*seated}
-    assert playing_in(world, ladder) == {*climbing}
-    for bot_id in (seated[0], climbing[0]):
-        change(world, bot_id, state="idle", version="1.0")  # checked, and nothing passed
+    change(world, seated[0], state="idle", version="1.0")  # checked, and nothing passed
     assert playing_in(world, cup) == {*seated}
-    assert playing_in(world, ladder) == {climbing[1]}
     another = create(world)
     with pytest.raises(NoCertificate):
         enter(world, another, seated[0])
@@ -200,38 +196,38 @@ def test_house_bots_need_no_certificate(world: World) -> None:
 
 @on_one_database
 def test_new_versions_one_after_the_other_do_not_stand_in_for_a_certificate(world: World) -> None:
-    ladder, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
+    cup, seated = begun(world, 3)
     called(world, seated[0], "2.0")
-    assert seated[0] in playing_in(world, ladder)
+    assert seated[0] in playing_in(world, cup)
     checked(world, {}, "2.0")
 
     called(world, seated[0], "3.0")
     assert row_of(world, seated[0]).state == "due"
-    assert seated[0] not in playing_in(world, ladder)  # version 2.0 ended the grace that 1.0 had
+    assert seated[0] not in playing_in(world, cup)  # version 2.0 ended the grace that 1.0 had
     checked(world, BOTH, "3.0")
-    assert seated[0] in playing_in(world, ladder)
+    assert seated[0] in playing_in(world, cup)
     called(world, seated[0], "4.0")
-    assert seated[0] in playing_in(world, ladder)
+    assert seated[0] in playing_in(world, cup)
 
 
 @on_one_database
 def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until_then(world: World) -> None:
-    ladder, seated = begun(world, 2, format="ladder", format_options={"at_once": 1})
+    cup, seated = begun(world, 2)
     idler = world.bot()
     with world.database.write() as session:
         before = {GAME: BOTH[GAME] - 1, "pool-nap": BOTH["pool-nap"]}
         session.execute(update(Certificate).where(Certificate.bot_id != idler).values(rules=before))
-    assert playing_in(world, ladder) == set()
+    assert playing_in(world, cup) == set()
     with world.database.write() as session:
         checks.catch_up(session)
 
     assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
     assert row_of(world, idler).state == "idle"
-    assert playing_in(world, ladder) == {*seated}
+    assert playing_in(world, cup) == {*seated}
     with world.database.write() as session:
         (one,) = check_claims.claim_due(session, 1)
     ended(world, one, {"pool-nap": BOTH["pool-nap"]})
-    assert playing_in(world, ladder) == {*seated} - {one.bot_id}
+    assert playing_in(world, cup) == {*seated} - {one.bot_id}
     with world.database.write() as session:
         checks.catch_up(session)
     assert row_of(world, one.bot_id).state == "idle"
@@ -241,7 +237,7 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
 def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its_place_until_checked(
     world: World,
 ) -> None:
-    ladder, seated = begun(world, 2, format="ladder", format_options={"at_once": 1})
+    cup, seated = begun(world, 2)
     for bot_id in seated:
         change(world, bot_id, version="1.0", rules=BOTH, report={"protocol": "1"}, ended_at=world.clock.utc_now())
     with world.database.write() as session:
@@ -256,10 +252,10 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its
     with world.database.write() as session:
         checks.catch_up(session)
     assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
-    assert playing_in(world, ladder) == {*seated}
+    assert playing_in(world, cup) == {*seated}
     with world.database.write() as session:
         first, second = check_claims.claim_due(session, 2)
     ended(world, first, BOTH)
     ended(world, second, {})
     assert lacking(world, first.bot_id) is None
-    assert playing_in(world, ladder) == {first.bot_id}
+    assert playing_in(world, cup) == {first.bot_id}

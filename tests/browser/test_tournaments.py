@@ -338,18 +338,6 @@ def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt
     expect(page.locator("[data-outcome]")).to_contain_text("2 matches are void. Rematches: mat_")
 
 
-def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Ended", count=3, format="ladder")
-    page = page_at(f"/tournaments/{made}", token=filled.tokens["organiser"])
-
-    page.get_by_role("button", name="End the ladder…").click()
-    page.get_by_role("button", name="Yes, do it").click()
-
-    expect(page.locator(".how-far")).to_contain_text("the tournament ends when the matches in progress are over")
-    expect(page.get_by_role("button", name="Pause…")).to_be_visible()
-    expect(page.get_by_role("button", name="End the ladder…")).to_have_count(0)
-
-
 def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
         terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}

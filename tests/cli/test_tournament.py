@@ -200,20 +200,18 @@ def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(ther
     there.says("cancel", event)
 
 
-def test_a_ladder_pauses_goes_on_and_is_ended(there: Hall) -> None:
-    event = there.json("create", "Long ladder", *SHORT, "--format", "ladder", "--late-entry", "--open")["id"]
+def test_a_tournament_pauses_and_goes_on(there: Hall) -> None:
+    event = there.json("create", "Long cup", *SHORT, "--open")["id"]
     there.says("enter", event, "ada SOUND", "carl random", "--seed", "1")
-    early = there.says("finish", event, status=1).stderr
     there.says("start", event)
-    states = [there.json(verb, event)["status"] for verb in ("pause", "resume", "finish")]
+    states = [there.json(verb, event)["status"] for verb in ("pause", "resume")]
     why = there.says("waiting", "Ada sound", token=there.owner).stdout
     watched = there.says("watch", event).stdout
 
-    assert "is open" in early
-    assert states == ["paused", "running", "running"]
+    assert states == ["paused", "running"]
     assert why.startswith("Ada sound: ")
-    assert watched.splitlines()[0].startswith(("running: ", "finished: "))
-    assert "Long ladder: saint-poker, 2 seats, ladder: finished, " in watched
+    assert watched.splitlines()[0].startswith(("running", "finished"))
+    assert "Long cup: saint-poker, 2 seats, round robin: finished, 1 matches" in watched
 
 
 def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: Hall) -> None:
@@ -227,6 +225,7 @@ def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: 
     limited = json.loads(says("--game", "saint-poker", "--daily-maximum", "2", "--json"))
     off = says("--off", "--all-games", "--no-daily-maximum")
     refused = says("--game", "whist", status=1)
+    unlisted = says("--unlisted", "lad_" + "0" * 26, status=1)
     wrong = says("--game", "pool-nap", "--all-games", status=2)
     waits = there.json("waiting", "Ada sound", token=there.owner)
 
@@ -237,7 +236,8 @@ def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: 
     assert {ladder["game"] for ladder in limited["ladders"] if ladder["active"]} == {"saint-poker"}
     assert off.startswith("Ada sound does not play on official ladders\n")
     assert "games" in refused
-    assert "but not both" in wrong
+    assert "is not the id of an unlisted official ladder" in unlisted
+    assert "but not both" in " ".join(wrong.split())
     assert {ladder["reason"]["code"] for ladder in waits["ladders"]} == {"official_off"}
 
 

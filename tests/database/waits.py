@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.matches.claims import CLAIMS_BEFORE_STUCK
-from referee.matches.tables import MatchSeat, StoredMatch
+from referee.matches.tables import StoredMatch
 from referee.tournaments import progression
 from referee.tournaments.tables import TournamentRound
 from tests.database.tournaments import DRAW, answer_handshakes, begun, go_on, start
@@ -68,13 +68,3 @@ def half_played(world: World) -> tuple[str, str, str]:
     with world.database.read() as session:
         other = session.scalars(select(StoredMatch.id).where(StoredMatch.status == "due")).one()
     return tournament_id, bot_id, other
-
-
-def on_ladder(world: World) -> tuple[str, str]:
-    """Return a bot on a ladder where two others play."""
-    tournament_id, seated = begun(world, 3, format="ladder", format_options={"at_once": 1})
-    (claim,) = world.claim()
-    with world.database.read() as session:
-        playing = set(session.scalars(select(MatchSeat.bot_id).where(MatchSeat.match_id == claim.match_id)))
-    (left,) = set(seated) - playing
-    return left, tournament_id

@@ -64,7 +64,7 @@ def test_an_operators_file_replaces_it(tmp_path: Path) -> None:
         (POKER + "options = 3", "options must be a table"),
         (POKER + "name = ' x'", "without spaces at its ends"),
         (POKER + "name = ''", "1 to 60 characters"),
-        (POKER + POKER, "two ladders have the game 'saint-poker'"),
+        (POKER + POKER, "two listed ladders have the game 'saint-poker'"),
         (POKER + POKER.replace("saint-poker", "pool-nap") + "name = 'Saint Poker'", "two ladders have the name"),
     ],
 )

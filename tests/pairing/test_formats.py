@@ -44,7 +44,7 @@ def tables(rounds: list[PairingRound]) -> list[tuple[str, ...]]:
 
 
 def test_the_formats_are_known_by_their_names() -> None:
-    names = {"round_robin", "double_round_robin", "swiss", "knockout", "gauntlet", "ladder"}
+    names = {"round_robin", "double_round_robin", "swiss", "knockout", "gauntlet"}
 
     assert {name: known.name for name, known in formats().items()} == {name: name for name in names}
 

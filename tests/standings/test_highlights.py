@@ -31,7 +31,6 @@ def test_the_last_match_of_the_winner_with_another_on_the_podium_decides() -> No
     standings = ranks(A=1, B=2, C=3, D=4, E=5)
 
     assert deciding_match(TournamentFormat.SWISS, standings, PLAYED) is PLAYED[1]
-    assert deciding_match(TournamentFormat.LADDER, standings, PLAYED) is None
     assert deciding_match(TournamentFormat.SWISS, ranks(A=1, D=2, F=3, B=4), PLAYED) is None
 
 

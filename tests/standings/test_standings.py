@@ -235,13 +235,10 @@ def test_a_gauntlet_is_ranked_by_points_per_match() -> None:
     assert [(row.rank, row.entrant) for row in rows] == [(1, "C"), (2, "H"), (3, "D"), (4, "A"), (4, "B")]
 
 
-def test_places_of_a_knockout_and_values_of_a_ladder_are_taken_as_given() -> None:
+def test_places_of_a_knockout_are_taken_as_given() -> None:
     knockout = compute_standings("ABC", [], tie_breaks=TIE_BREAKS["knockout"], given={"bracket": {"B": 1, "A": 2}})
-    ladder = compute_standings(
-        "ABC", [], tie_breaks=TIE_BREAKS["ladder"], given={"rating": {"B": 1_600_000_000, "A": 2}}
-    )
 
-    assert places(knockout) == places(ladder) == {"B": 1, "A": 2, "C": 3}
+    assert places(knockout) == {"B": 1, "A": 2, "C": 3}
 
 
 def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_round() -> None:

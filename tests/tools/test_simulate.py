@@ -7,20 +7,16 @@ from random import Random
 import pytest
 
 from referee.pairing.formats import formats
+from referee.pairing.kinds import TournamentFormat
 from tools.simulate.invariants import check, seat_spread, small_spread
-from tools.simulate.ladders import simulate_ladder
-from tools.simulate.simulation import NAMES, Mishaps, draw_scenario, play_to_end
+from tools.simulate.simulation import Mishaps, draw_scenario, play_to_end
 from tools.simulate.tables import judge_tables, merge
 
 TOURNAMENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 25, "knockout": 40, "gauntlet": 30}
-MOST, LADDERS = 13, 6
+MOST = 13
 
 
-def test_every_format_is_simulated() -> None:
-    assert {*formats()} == {*NAMES, "ladder"}
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TournamentFormat)
 def test_simulated_tournaments_keep_what_their_format_promises(name: str) -> None:
     for number in range(TOURNAMENTS[name]):
         rng = Random(f"slice {name} {number}")
@@ -44,13 +40,7 @@ def test_tables_of_three_and_more_are_judged_by_all_possible_tables() -> None:
     assert counts["max seat spread"] <= 3
 
 
-def test_simulated_ladders_keep_what_they_promise() -> None:
-    matches = sum(simulate_ladder(Random(f"slice {number}"))["matches"] for number in range(LADDERS))
-
-    assert matches > 100 * LADDERS / 2
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TournamentFormat)
 def test_a_round_that_was_tampered_with_is_noticed(name: str) -> None:
     rng = Random(f"tampered {name}")
     scenario = replace(draw_scenario(formats()[name], rng, MOST), mishaps=Mishaps())

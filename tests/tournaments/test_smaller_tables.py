@@ -27,7 +27,6 @@ def columns(**terms: Any) -> dict[str, Any]:
         ({}, 2),
         ({"format": "knockout"}, 2),
         ({"format": "round_robin"}, 4),
-        ({"format": "ladder"}, 4),
         ({"seats": 2}, 2),
         ({"min_seats": 3}, 3),
         ({"min_seats": 4}, 4),
@@ -47,7 +46,6 @@ def test_tables_are_as_small_as_game_and_format_allow(terms: dict[str, Any], lea
     [
         ({"min_seats": 5}, "must be from 2 to 4"),
         ({"min_seats": 1}, "must be from 2 to 4"),
-        ({"min_seats": 3, "format": "ladder"}, "a ladder has no smaller tables"),
         ({"min_seats": 3, "deal_sharing": "duplicate", "trusted": True}, "with duplicate deals"),
         ({"min_seats": 3, "game": "prisoners", "options": {"decks": 2}}, "tables of 3 cannot play with these options"),
     ],

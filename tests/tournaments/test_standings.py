@@ -1,10 +1,9 @@
-"""Standings from the database: byes, the ranks of a knockout, the ratings of a ladder."""
+"""Standings from the database: byes, and the ranks of a knockout."""
 
 from fractions import Fraction
 
-from referee.ratings.elo import START
 from referee.standings import TIE_BREAKS, RankedEntrant
-from referee.tournaments import entries, lifecycle, tournaments
+from referee.tournaments import entries, tournaments
 from referee.tournaments.standings import TournamentResults, load_tournament_results
 from referee.workflows import voiding
 from tests.database.tournaments import begun, go_on
@@ -52,37 +51,6 @@ def test_a_knockout_is_ranked_by_its_bracket(world: World) -> None:
     rows = table(world, tournament_id)
     assert [row.rank for row in rows[:2]] == [1, 2]
     assert [row.tie_breaks["bracket"] for row in rows] == [row.rank for row in rows]
-
-
-def test_a_ladder_is_ranked_by_points_per_match_until_it_has_rated(world: World) -> None:
-    tournament_id, _ = begun(world, 3, format="ladder", rated=False)
-
-    rows = table(world, tournament_id)
-
-    assert [(row.rank, row.tie_breaks["rating"]) for row in rows] == [(1, None)] * 3
-
-
-def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: World) -> None:
-    tournament_id, (first, second, third) = begun(world, 3, format="ladder", format_options={"at_once": 1})
-    (claim,) = world.claim(1)
-    world.finish(claim)
-    with world.database.write() as session:
-        lifecycle.finish(session, tournament_id)
-    go_on(world.database, tournament_id)
-    final = table(world, tournament_id)
-
-    world.play([first, second])
-    world.play([second, third], choice=1)
-    afterwards = table(world, tournament_id)
-    with world.database.write() as session:
-        voiding.void_match(session, claim.match_id, "a mistake", created_by=None, master_key=MASTER_KEY)
-    without = table(world, tournament_id)
-
-    assert afterwards == final
-    assert [row.tie_breaks["rating"] is None for row in final] == [False, False, True]
-    assert sum(row.matches for row in without) == 0
-    # Approximately: the changes by later matches depend a little on the ratings before them.
-    assert all(abs(int(row.tie_breaks["rating"] or START) - START) < START // 100 for row in without)
 
 
 def test_only_what_came_since_is_read(world: World) -> None:

@@ -139,7 +139,7 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
         ({"cycles": 0}, "cycles"),
         ({"format": "knockout", "cycles": 2}, "cycles"),
         ({"format": "knockout", "format_options": {"best_of": 0}}, "format_options.best_of"),
-        ({"format": "ladder", "deal_sharing": "common"}, "deal_sharing"),
+        ({"deal_sharing": "some"}, "deal_sharing"),
         ({"deal_sharing": "duplicate"}, "trusted"),
         ({"deal_sharing": "duplicate", "trusted": True, "orders": "any"}, "orders"),
         ({"substitute": "nobody"}, "substitute"),
@@ -173,7 +173,7 @@ def test_a_draft_is_edited_as_a_whole_and_usual_deals_stay_usual(world: World) -
     assert edited(deal_sharing="duplicate", trusted=True) == ("swiss", {"rounds": 4}, "duplicate")
     with pytest.raises(BadOption, match="trusted"):
         edited(trusted=False)
-    assert edited(format="ladder", deal_sharing=None)[2] == "own"
+    assert edited(format="gauntlet", deal_sharing=None)[2] == "common"
 
 
 def test_lists_and_unknown_ids(world: World) -> None:

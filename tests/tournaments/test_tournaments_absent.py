@@ -10,7 +10,6 @@ from sqlalchemy import select, update
 from referee.bots import bots, handshakes, house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption, Conflict
-from referee.matches import claims
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
@@ -268,42 +267,6 @@ def test_siblings_take_part_and_share_no_deal(world: World) -> None:
     assert rated == [False, *[True] * 5]  # the match of one owner's bots is not rated
     met = [(group_id, one) for group_id, _, one in rows]
     assert len(set(met)) == len(met)  # no owner has a deal at two tables
-
-
-@on_one_database
-def test_a_ladder_is_ended_by_its_organiser(world: World) -> None:
-    tournament_id, _ = begun(world, 5, format="ladder", format_options={"at_once": 2})
-    assert progress_of(world, tournament_id).by_status == {"due": 2}
-    scripted.play_due(world.database, tournament_id)
-    go_on(world.database, tournament_id)
-    with world.database.write() as session:
-        session.execute(
-            update(StoredMatch).where(StoredMatch.table_no == 3).values(status="running", started_at=world.clock.moment)
-        )
-        assert lifecycle.finish(session, tournament_id).status == "running"
-
-    assert go_on(world.database, tournament_id) == []
-    with world.database.write() as session:
-        session.execute(update(StoredMatch).where(StoredMatch.table_no == 3).values(status="cancelled"))
-    assert go_on(world.database, tournament_id) == ["finished"]
-    assert progress_of(world, tournament_id).by_status == {"finished": 2, "cancelled": 2}
-    with pytest.raises(Conflict), world.database.write() as session:
-        lifecycle.finish(session, tournament_id)
-
-
-@on_one_database
-def test_a_ladder_that_is_ended_in_a_pause_plays_out_what_a_runner_gave_back(world: World) -> None:
-    tournament_id, _ = begun(world, 4, format="ladder", format_options={"at_once": 2})
-    with world.database.write() as session:
-        claims.release_claims(session, claims.claim_matches(session, 1))
-        lifecycle.pause(session, tournament_id)
-
-    with world.database.write() as session:
-        lifecycle.finish(session, tournament_id)
-
-    assert progress_of(world, tournament_id).by_status == {"due": 1, "cancelled": 1}
-    scripted.play_due(world.database, tournament_id)
-    assert go_on(world.database, tournament_id) == ["finished"]
 
 
 @on_one_database

@@ -18,12 +18,10 @@ KINDS: dict[str, tuple[int, dict[str, Any]]] = {  # bots, terms
     "knockout": (4, {"format": "knockout", "format_options": {"best_of": 3, "tie_breaks": 2, "third_place": True}}),
     "gauntlet": (4, {"format": "gauntlet", "cycles": 2}),
     "duplicate": (4, {"format": "swiss", "deal_sharing": "duplicate", "orders": "all"}),
-    "ladder": (5, {"format": "ladder", "format_options": {"at_once": 3}}),
 }
 CASES = [("sqlite", kind) for kind in KINDS] + [
-    ("postgresql", kind) for kind in ("double round robin", "Swiss", "knockout", "ladder")
+    ("postgresql", kind) for kind in ("double round robin", "Swiss", "knockout")
 ]
-ENOUGH = 10  # matches of a ladder, which has no end
 
 
 @pytest.mark.parametrize(("url", "kind"), CASES, indirect=["url"])
@@ -37,26 +35,25 @@ def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
     answer_handshakes(world.database)
     whole, broken = events
 
-    endless = terms["format"] == "ladder"
-    played = _played(world, whole, lambda: go_on(world.database, whole), endless=endless)
+    played = _played(world, whole, lambda: go_on(world.database, whole))
     dying = scripted.Dying(world.database.url.render_as_string(hide_password=False), clock=FakeClock())
-    again = _played(world, broken, lambda: scripted.steps(dying, world.database, broken), endless=endless)
+    again = _played(world, broken, lambda: scripted.steps(dying, world.database, broken))
     dying.dispose()
 
     assert again == played > 5
     assert scripted.shape(world.database, broken) == scripted.shape(world.database, whole)
     with world.database.read() as session:
         status = session.get_one(Tournament, whole).status
-    assert status == ("running" if endless else "finished")
+    assert status == "finished"
     progress = progress_of(world, whole)
-    assert endless or progress.done == progress.total == played
+    assert progress.done == progress.total == played
 
 
-def _played(world: World, event: str, carry_on: Callable[[], object], *, endless: bool) -> int:
-    """Play the tournament to its end, or a ladder for some matches; return the number of matches."""
+def _played(world: World, event: str, carry_on: Callable[[], object]) -> int:
+    """Play the tournament to its end; return the number of matches."""
     played = 0
     carry_on()
-    while not (endless and played >= ENOUGH) and (now := scripted.play_due(world.database, event)):
+    while now := scripted.play_due(world.database, event):
         played += now
         carry_on()
     return played
@@ -71,12 +68,12 @@ def test_of_several_schedulers_none_does_what_another_did(world: World) -> None:
     answer_handshakes(world.database)
     alone, crowded = events
 
-    _played(world, alone, lambda: go_on(world.database, alone), endless=False)
+    _played(world, alone, lambda: go_on(world.database, alone))
     with ThreadPoolExecutor(3) as threads:
 
         def all_at_once() -> None:
             list(threads.map(lambda _: go_on(world.database, crowded), range(3)))
 
-        _played(world, crowded, all_at_once, endless=False)
+        _played(world, crowded, all_at_once)
 
     assert scripted.shape(world.database, crowded) == scripted.shape(world.database, alone)

@@ -233,7 +233,7 @@ def test_F13_a_voided_match_is_replaced_once(world: World) -> None:
     assert_audit_holds(world)
 
 
-@pytest.mark.parametrize(("format", "replaced"), [("knockout", False), ("swiss", True), ("ladder", False)])
+@pytest.mark.parametrize(("format", "replaced"), [("knockout", False), ("swiss", True)])
 def test_what_the_bracket_has_decided_is_not_played_again(world: World, format: str, replaced: bool) -> None:
     organiser, operator = world.account("organiser"), world.account("admin")
     tournament_id = make_tournament(world, organiser, format)

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 
 from referee.bots import bots, handshakes
-from referee.tournaments import entries, lifecycle, starting
+from referee.tournaments import entries, starting
 from referee.tournaments.tables import TournamentRound
 from referee.workflows import handshake_results
 from referee.workflows.waiting_reasons import Reason
 from tests.database.checks import called, checked, on_one_database
-from tests.database.tournaments import answer_handshakes, begin, begun, create, enter, entered, go_on, start
-from tests.database.waits import half_played, make_stuck, on_ladder, resting, steps_until
+from tests.database.tournaments import answer_handshakes, begin, begun, enter, entered, go_on, start
+from tests.database.waits import half_played, make_stuck, resting, steps_until
 from tests.database.world import World, manifest_of
 from tests.workflows.waiting_cases import Case, assert_is_the_reason, register_in
 
@@ -139,29 +139,6 @@ def held_up(world: World) -> tuple[str, str | None, Reason]:
     tournament_id, bot_id, other = half_played(world)
     make_stuck(world, other)
     return bot_id, tournament_id, Reason("held_up")
-
-
-@case
-def no_rivals(world: World) -> tuple[str, str | None, Reason]:
-    owner = world.account()
-    tournament_id, seated = create(world, format="ladder", bots_per_owner=2), [world.bot(owner), world.bot(owner)]
-    enter(world, tournament_id, *seated)
-    begin(world, tournament_id)
-    return seated[0], None, Reason("no_rivals")
-
-
-@case
-def ladder_next(world: World) -> tuple[str, str | None, Reason]:
-    bot_id, _ = on_ladder(world)
-    return bot_id, None, Reason("ladder_next")
-
-
-@case
-def ladder_ending(world: World) -> tuple[str, str | None, Reason]:
-    bot_id, tournament_id = on_ladder(world)
-    with world.database.write() as session:
-        lifecycle.finish(session, tournament_id)
-    return bot_id, None, Reason("ladder_ending")
 
 
 @on_one_database

@@ -13,18 +13,16 @@ from time import process_time
 from referee.pairing.formats import formats
 from referee.pairing.kinds import TournamentFormat
 from tools.simulate.invariants import check, seat_spread, small_spread
-from tools.simulate.ladders import simulate_ladder
-from tools.simulate.simulation import NAMES, draw_scenario, play_to_end
+from tools.simulate.simulation import draw_scenario, play_to_end
 from tools.simulate.tables import judge_tables, merge
 
 SEED, COUNT = 1, 3_000
-EVERY = (*NAMES, TournamentFormat.LADDER)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.simulate", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="FORMAT", help=f"One or more of {', '.join(EVERY)}; all by default."
+        "names", nargs="*", metavar="FORMAT", help=f"One or more of {', '.join(TournamentFormat)}; all by default."
     )
     parser.add_argument("--seed", type=int, default=SEED, help="Seed of all random choices.")
     parser.add_argument("--count", type=int, default=COUNT, help="Number of tournaments, over all formats.")
@@ -32,9 +30,9 @@ def main() -> int:
         "--only", type=int, help="Simulate only the tournament with this number, and print a traceback if it fails."
     )
     options = parser.parse_args()
-    if unknown := {*options.names} - {*EVERY}:
-        parser.error(f"Unknown format: {', '.join(sorted(unknown))}. Available: {', '.join(EVERY)}.")
-    names = options.names or EVERY
+    if unknown := {*options.names} - {*TournamentFormat}:
+        parser.error(f"Unknown format: {', '.join(sorted(unknown))}. Available: {', '.join(TournamentFormat)}.")
+    names = options.names or [*TournamentFormat]
     print(f"seed {options.seed}", flush=True)
     broken = Counter[str]()
     totals = {name: Counter[str]() for name in names}
@@ -65,8 +63,6 @@ def simulate_tournament(
     Add the counts of its tables to ``tables``, by format and number of seats.
     """
     rng = Random(f"{seed} {name} {number}")
-    if name == TournamentFormat.LADDER:
-        return simulate_ladder(rng)
     scenario = draw_scenario(formats()[name], rng)
     try:
         history = play_to_end(scenario, rng)

@@ -11,8 +11,6 @@ from referee.pairing.swiss import max_rounds
 from referee.ratings.elo import MICRO
 from tools.simulate.json_copy import copy_through_json
 
-NAMES = tuple(name for name in TournamentFormat if name != TournamentFormat.LADDER)
-
 
 @dataclass(frozen=True, slots=True)
 class Mishaps:

@@ -60,7 +60,7 @@ export function featureTables(tournament, part, { changed }) {
 /** Return the running match of the newest round at the first table, except `last`; null if there is none. */
 async function nextMatch(tournament, last = null) {
   const { items } = await readPublic(`/matches?tournament=${tournament}&status=${RUNNING}&limit=100`);
-  const order = ({ tournament_round: round, table, leg }) => [-(round ?? 0), table ?? 0, leg ?? 0];
+  const order = ({ tournament_round: round, table, leg }) => [-round, table, leg];
   items.sort((one, other) => {
     const [mine, theirs] = [order(one), order(other)];
     const differs = mine.findIndex((number, place) => number !== theirs[place]);

@@ -19,6 +19,5 @@ export async function nextMatch({ id, tournament, header }) {
 export function describe({ seats, table, tournament_round: round }) {
   const names = seats.map((seat) => seat.name).filter(Boolean);
   if (names.length) return names.join(" – ");
-  if (round) return `round ${round}, table ${table}`;
-  return table ? `match ${table}` : "another table";
+  return round ? `round ${round}, table ${table}` : "another table";
 }

@@ -62,7 +62,7 @@ async function ended(tournamentId) {
 }
 
 function line(match, names) {
-  const where = match.tournament_round ? `Round ${match.tournament_round}, table ${match.table}` : `Match ${match.table}`;
+  const where = `Round ${match.tournament_round}, table ${match.table}`;
   const leg = match.leg > 1 ? `, leg ${match.leg}` : "";
   const seats = match.bots.map((bot, seat) => ({ bot, placement: match.placements[seat] }));
   seats.sort((one, other) => one.placement - other.placement);

@@ -71,9 +71,8 @@ function filled(row, item, terms, bars) {
   mark(row, "withdrawn", item.withdrawn && item.disqualification === null);
   mark(row, "version_changed", item.version_changed);
   const values = new Map(item.tie_breaks.map(({ name, value }) => [name, value]));
-  for (const { name, digits, unit } of terms.columns) {
-    const value = values.get(name) ?? null;
-    text(row.querySelector(`[data-column="${name}"]`), decimal(value === null ? null : value / unit, digits));
+  for (const { name, digits } of terms.columns) {
+    text(row.querySelector(`[data-column="${name}"]`), decimal(values.get(name) ?? null, digits));
   }
   const score = row.querySelector('[data-column="score"]');
   if (score) text(score, decimal(item.points, terms.digits));

@@ -76,9 +76,7 @@ function showProgress(message) {
   reason.querySelector("bdi").textContent = message.reason ?? "";
   const far = head.querySelector(".how-far");
   if (!far) return;
-  const bar = far.querySelector(".progress");
-  if (bar) moveProgress(bar, message);
-  else fill(far, { far: count(message.done) });
+  moveProgress(far.querySelector(".progress"), message);
   const round = head.querySelector('[data-field="round"]');
   const number = message.tournament_round;
   if (number) round.textContent = round.textContent.replace(/\d+/, number) || `round ${number}`;

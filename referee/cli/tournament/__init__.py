@@ -17,7 +17,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         **dict.fromkeys(("admission", "requests", "approve", "refuse", "organisers"), "admission"),
     },
     "Run": {
-        **dict.fromkeys(("start", "pause", "resume", "cancel", "finish", "disqualify"), "lifecycle"),
+        **dict.fromkeys(("start", "pause", "resume", "cancel", "disqualify"), "lifecycle"),
         **dict.fromkeys(("void", "voids", "confirm-void", "decline-void", "withdraw-void", "waiting"), "voiding"),
     },
     "Follow": {

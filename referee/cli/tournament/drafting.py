@@ -47,7 +47,7 @@ def announcement_options(function: Function) -> Function:
     type=int,
     metavar="N",
     help="Seats of the smallest table. Pass the number of --seats for full tables, which may leave bots idle. "
-    "[default: as few as the game allows; full tables in round robins, ladders and with most duplicate deals]",
+    "[default: as few as the game allows; full tables in round robins and with most duplicate deals]",
 )
 @click.option(
     "--format", type=choice_of(TournamentFormat), help="Format, which determines the pairings. [default: round_robin]"

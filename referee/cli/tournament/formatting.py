@@ -7,7 +7,6 @@ from datetime import datetime
 from referee.cli.plain_text import replace_control_characters
 from referee.match.canonical import Json
 from referee.matches.states import DealSharing
-from referee.pairing.kinds import TournamentFormat
 
 
 def clock(moment: str | None) -> str:
@@ -21,11 +20,9 @@ def progress(tournament: Json) -> str:
     where = tournament["status"]
     if so_far.get("tournament_round"):
         where += f", round {so_far['tournament_round']}"
-    matches = f"{so_far['done']} of {so_far['total']} matches"
-    if tournament["format"] == TournamentFormat.LADDER:
-        matches = f"{so_far['done']} matches"
     end = so_far.get("estimated_end")
-    return f"{where}: {matches}" + (f", ends about {clock(end)}" if end else "")
+    ends = f", ends about {clock(end)}" if end else ""
+    return f"{where}: {so_far['done']} of {so_far['total']} matches{ends}"
 
 
 def title(tournament: Json) -> str:

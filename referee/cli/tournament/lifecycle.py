@@ -26,28 +26,19 @@ def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json
     remote.show(document, f"{document['name']} {outcome}")
 
 
-def _action(verb: str, outcome: str, help: str, *, of: str = "Spring cup") -> click.Command:
-    """Return the command that sends ``verb`` to a tournament and reports the ``outcome``.
-
-    The example in its ``help`` uses a tournament named ``of``.
-    """
+def _action(verb: str, outcome: str, help: str) -> click.Command:
+    """Return the command that sends ``verb`` to a tournament and reports the ``outcome``."""
 
     def act(remote: Remote, tournament_id: str) -> None:
         _act(remote, tournament_id, verb, outcome)
 
     act.__doc__ = help
-    return tournament_command(verb, of=of)(act)
+    return tournament_command(verb)(act)
 
 
 open_ = _action("open", "is open for entries", "Open a draft for entries.")
 pause = _action("pause", "is paused", "Start no further matches.\n\nRunning matches are played to the end.")
 resume = _action("resume", "is running again", "Resume a paused tournament.")
-finish = _action(
-    "finish",
-    "will end after its running matches",
-    "End a continuous ladder.\n\nNo further matches are arranged; running ones are played to the end.",
-    of="Long ladder",
-)
 
 
 @tournament_command(example='"Ada sound" "Carl random" --seed 1')

@@ -13,7 +13,6 @@ from referee.cli.tournament import formatting
 from referee.cli.tournament.remote import Remote, tournament_command
 from referee.cli.tournament.stream import StreamMessage, fetch_snapshot, follow_tournament, retry_until_answered
 from referee.match.canonical import Json
-from referee.pairing.kinds import TournamentFormat
 
 STEPS = 10  # lines of progress per round if the output is not a terminal
 
@@ -83,7 +82,6 @@ class LiveTournament:
             formatting.progress(self._tournament),
             so_far["done"],
             so_far["total"],
-            is_endless=self._tournament["format"] == TournamentFormat.LADDER,
             phase=(self._tournament["status"], so_far["tournament_round"]),
             trouble=self.trouble,
         )

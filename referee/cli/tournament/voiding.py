@@ -16,7 +16,9 @@ from referee.matches.states import VoidState
 @click.argument("match", metavar="MATCH")
 @click.option("--reason", metavar="TEXT", required=True, help="Reason, shown to everyone with the match.")
 @click.option(
-    "--rematch/--no-rematch", default=None, help="Whether to play the match again. By default, if the format needs it."
+    "--rematch/--no-rematch",
+    default=None,
+    help="Whether to play the match again. By default, in a tournament, if possible.",
 )
 @click.option(
     "--whole-group", is_flag=True, help="Void all matches that share their cards with it, as duplicate deals require."
