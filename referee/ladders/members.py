@@ -107,8 +107,14 @@ def get_or_create_player(session: Session, bot_id: str) -> LadderPlayer:
 
 
 def _new_player(bot_id: str) -> dict[str, Any]:
-    chosen = {"play": LadderPlay.ON, "games": None, "unlisted": [], "daily_maximum": None}
-    return {"bot_id": bot_id, **chosen, "match_id": None}
+    return {
+        "bot_id": bot_id,
+        "play": LadderPlay.ON,
+        "games": None,
+        "unlisted": [],
+        "daily_maximum": None,
+        "match_id": None,
+    }
 
 
 def _check_unlisted(session: Session, ladder_ids: Sequence[str]) -> None:
