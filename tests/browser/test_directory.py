@@ -36,8 +36,7 @@ def test_scripts_draw_the_same_emblems_as_the_server(page_at: PageAt) -> None:
         assert 'aria-hidden="true"' in made
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(360, True), (1280, False)])
 def test_a_bot_is_found_from_any_page_by_keyboard(
     page_at: PageAt, filled: Filled, axe: Axe, width: int, dark: bool
 ) -> None:

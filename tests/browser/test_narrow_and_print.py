@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import PageAt
@@ -62,11 +61,8 @@ PAPER_PX = 703  # A4 upright, less its margins
 LANDSCAPE_PX = 1046
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_no_page_scrolls_sideways_and_everything_that_is_tapped_is_high_enough(
-    width: int, crawl: Crawl, page_at: PageAt
-) -> None:
-    page = page_at("/", width=width)
+def test_no_page_scrolls_sideways_and_everything_that_is_tapped_is_high_enough(crawl: Crawl, page_at: PageAt) -> None:
+    page = page_at("/", width=320)
     low = {}
     for kind, path in crawl.kinds.items():
         page.goto(path)
@@ -103,9 +99,8 @@ def test_standings_with_all_columns_are_not_cut_at_1280_px(page_at: PageAt, fill
             assert (name, path, frame.evaluate("(one) => one.scrollWidth - one.clientWidth")) == (name, path, 0)
 
 
-@pytest.mark.parametrize("width", [360, 390])
-def test_lists_of_matches_show_who_won_first(width: int, page_at: PageAt, filled: Filled) -> None:
-    ada = filled.bots["Ada"]
+def test_lists_of_matches_show_who_won_first(page_at: PageAt, filled: Filled) -> None:
+    ada, width = filled.bots["Ada"], 360
     page = page_at("/", width=width)
     for path in ("/", "/matches?status=finished", f"/bots/{ada}", f"/bots/{ada}/head-to-head/{filled.bots['Babbage']}"):
         page.goto(path)
@@ -143,12 +138,11 @@ def test_a_table_that_fits_does_not_fade(page_at: PageAt, filled: Filled) -> Non
     ]
 
 
-@pytest.mark.parametrize("dark", [False, True])
 def test_standings_crosstable_bracket_result_and_rules_are_printed_black_on_white(
-    dark: bool, page_at: PageAt, filled: Filled
+    page_at: PageAt, filled: Filled
 ) -> None:
     swiss, knockout = filled.tournaments["swiss"], filled.tournaments["knockout"]
-    page = page_at.context(dark=dark).new_page()
+    page = page_at.context(dark=True).new_page()
     for path, width in (
         (f"/tournaments/{swiss}/standings", PAPER_PX),
         (f"/tournaments/{knockout}/crosstable", LANDSCAPE_PX),
@@ -185,11 +179,8 @@ def widths_of(page: Page) -> list[float]:
     return sorted({float(width) for width in re.findall(r"/MediaBox \[0 0 ([0-9.]+) ", pdf)})
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_reference_of_the_api_has_the_frame_of_the_site_and_is_dark_in_dark_mode(
-    width: int, page_at: PageAt
-) -> None:
-    page = page_at("/docs", width=width, dark=True)
+def test_the_reference_of_the_api_has_the_frame_of_the_site_and_is_dark_in_dark_mode(page_at: PageAt) -> None:
+    page = page_at("/docs", width=390, dark=True)
     page.wait_for_selector(".swagger-ui .opblock")
 
     assert page.get_by_role("navigation", name="Main").is_visible()

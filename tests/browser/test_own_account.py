@@ -191,8 +191,9 @@ def test_E32_a_browser_is_kept_signed_in_in_all_tabs_until_it_signs_out(
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 401" not in one]  # a question on its way
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize(("path", "last"), [("/account", "#token-list table"), ("/tournaments/{}/organise", "#terms")])
+@pytest.mark.parametrize(
+    ("path", "last", "width"), [("/account", "#token-list table", 390), ("/tournaments/{}/organise", "#terms", 1280)]
+)
 def test_a_signed_in_owner_is_not_asked_to_sign_in_while_the_token_is_looked_at(
     page_at: PageAt, filled: Filled, path: str, last: str, width: int
 ) -> None:

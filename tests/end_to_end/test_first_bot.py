@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,7 +24,6 @@ from tests.deploy.processes import free_ports
 from tests.machine import require
 
 PAGE = Path(__file__).parents[2] / "docs" / "first-bot.md"
-README = Path(__file__).parents[2] / "README.md"
 MARKED = re.compile(
     r"<!-- (run|start until \"(?P<until>[^\"]+)\"|put into (?P<file>\S+)) -->\n```\w+\n(?P<text>.*?)```", re.S
 )
@@ -48,7 +46,6 @@ class Walk:
     environment: dict[str, str]
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
-    renamed: bool = False  # whether the bot is that of the README
 
     def run(self, text: str) -> None:
         """The commands of a block; what they export holds for the next."""
@@ -94,13 +91,6 @@ class Walk:
         assert times == 1
         path.write_text(changed)
 
-    def use_the_bot_of_the_readme(self) -> None:
-        """Write the 20-line bot to mybot.py, and read that name wherever the page names the starter bot."""
-        found = re.search(r"<!-- test: bot -->\n```python\n(.*?)```", README.read_text(), re.S)
-        assert found
-        (self.folder / "mybot.py").write_text(found[1])
-        self.renamed = True
-
     def terminals(self) -> list[str]:
         """Return what the commands in the other terminals have said."""
         return [log.read_text() for log in sorted(self.folder.glob("terminal-*.txt"))]
@@ -114,9 +104,6 @@ class Walk:
         """The page's ports are others' here, so that nothing else on this machine is in the way."""
         for shown, ours in self.ports.items():
             text = text.replace(shown, ours)
-        if self.renamed:
-            text = text.replace("referee new-bot mybot\n", "")
-            text = re.sub(r"\bmybot\b(?!\.py)(/bot\.py)?", "mybot.py", text)
         return text
 
 
@@ -146,22 +133,12 @@ def reading(folder: Path) -> Iterator[Walk]:
 
 
 def test_whoever_follows_the_page_has_a_certified_bot_with_a_rated_match(tmp_path: Path) -> None:
-    """Follow it with the starter bot in its folder, and at the same time with the bot of the README in a file."""
-    with (
-        reading(tmp_path / "starter") as one,
-        reading(tmp_path / "readme") as other,
-        ThreadPoolExecutor() as readers,
-    ):
-        walks = [readers.submit(follow_page, one, "mybot"), readers.submit(follow_page, other, "mybot.py")]
-
-        for walk in walks:
-            walk.result()
+    with reading(tmp_path / "reader") as walk:
+        follow_page(walk)
 
 
-def follow_page(walk: Walk, bot: str) -> None:
+def follow_page(walk: Walk) -> None:
     """Run all blocks of the page, and check what the commands have said."""
-    if bot == "mybot.py":
-        walk.use_the_bot_of_the_readme()
     for block in MARKED.finditer(PAGE.read_text()):
         if block["until"]:
             walk.start(block["text"].strip(), block["until"])
@@ -171,8 +148,8 @@ def follow_page(walk: Walk, bot: str) -> None:
             walk.run(block["text"])
 
     said = "\n".join([*walk.said.values(), *walk.terminals()])
-    assert re.search(rf"{bot} +[0-9-]+ +0$", said, re.M), "the bot had faults in its first match"
-    assert f"settled: {bot} is better than house:1" in said
+    assert re.search(r"mybot +[0-9-]+ +0$", said, re.M), "the bot had faults in its first match"
+    assert "settled: mybot is better than house:1" in said
     assert re.search(r"^pass: 0 failures, \d+ warnings", said, re.M)
     assert re.search(r"certificate of \d{4}-\d\d-\d\d for version 1: .*saint-poker", said)
     assert "<!doctype html>" in (walk.folder / "replay.html").read_text()[:100].lower()
