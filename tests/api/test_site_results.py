@@ -101,7 +101,7 @@ def test_a_knockout_begins_with_its_bracket(service: Service, organiser: Person,
     play(service, made)
     page = read(anonymous, f"/tournaments/{made}")
 
-    bracket = r'aria-label="Bracket".*?</section>'
+    bracket = r'aria-label="Drawing of the bracket".*?</section>'
     before, after = (re.search(bracket, text, re.DOTALL) for text in (hidden, page))
     assert before is not None
     assert after is not None
