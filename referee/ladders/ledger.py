@@ -41,21 +41,16 @@ class RatedResult:
 class ReplayEntry:
     """Hold a ledger entry with all data for a replay.
 
-    ``day`` is its day in UTC as a ``date.toordinal``. ``void_seq`` is the number of the entry by which its match was
-    voided, or None. ``seats`` is None if the match has no valid result.
+    ``day`` is its day in UTC as a ``date.toordinal``. ``is_voided`` says whether an entry voids its match. ``seats`` is
+    None if the match has no valid result.
     """
 
     seq: int
     kind: EntryKind
     match_id: str | None
     day: int
-    void_seq: int | None
+    is_voided: bool
     seats: RatedSeats | None = None
-
-    def counts_at(self, seq: int) -> bool:
-        """Return whether this is a valid result that counts on the ladder after entry ``seq``."""
-        is_valid = self.kind == EntryKind.RESULT and self.seats is not None
-        return is_valid and (self.void_seq is None or self.void_seq > seq)
 
 
 def lock_ledger(session: Session) -> None:
@@ -195,13 +190,13 @@ def _replay_entry(
     kind: EntryKind,
     match_id: str | None,
     created_at: datetime,
-    voided: int | None,
+    void_seq: int | None,
     *facts: Any,
 ) -> ReplayEntry:
     lengths = {len(values) if isinstance(values, list) else 0 for values in facts}
     # A damaged result does not count; the audit reports it.
     seats = RatedSeats(*facts) if len(lengths) == 1 and lengths != {0} else None
-    return ReplayEntry(seq, kind, match_id, utc_day(created_at), voided, seats)
+    return ReplayEntry(seq, kind, match_id, utc_day(created_at), void_seq is not None, seats)
 
 
 def _load_moves(session: Session, ladder_id: str, seq: int) -> list[RatingMove]:

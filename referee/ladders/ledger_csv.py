@@ -1,9 +1,9 @@
 """Write the ledger of a ladder as CSV, and store parts of it, so that a download computes only its latest rows.
 
 An entry never changes, but rows of a result have the status of its match: a void discards the part with the result,
-and a repair discards all parts, in their transactions. Both also increment ``Ladder.rows_changed``, so that rows
-computed before a change are not stored after it. Parts of another version of the program are not used, because it may
-have written other columns. Where a part is missing, its rows are computed.
+and a repair discards all parts of its ladder, in their transactions. Both also increment ``Ladder.rows_changed``, so
+that rows computed before a change are not stored after it. Parts of another version of the program are not used,
+because it may have written other columns. Where a part is missing, its rows are computed.
 """
 
 import gzip

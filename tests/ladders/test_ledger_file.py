@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, delete, event, func, insert, select, update
+from sqlalchemy.orm import Session
 
 import referee
 from referee.bots import bots, house_bots
@@ -209,6 +210,7 @@ def play_on(world: World, played: Campaign, like: Result, results: int) -> None:
             played.register()
         waiting = copies(world, like, [played.table() for _ in range(dice.randrange(1, 40))])
         store_parts(world, str(like.ladder_id))
+    enter(world, waiting)
 
 
 def differences(world: World, ladder_id: str) -> list[str]:
@@ -216,8 +218,7 @@ def differences(world: World, ladder_id: str) -> list[str]:
     file = io.StringIO(file_of(world, ladder_id).decode(), newline="")
     with world.database.read() as session:
         audited = [str(found) for found in check_ladder(session, ladder_id, lambda more: None)]
-    # Copies have no deal group of their own, so the audit of entries does not apply to them.
-    return [*refold.check(file), *(found for found in audited if not found.startswith("entry "))]
+    return [*refold.check(file), *audited]
 
 
 def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
@@ -234,11 +235,12 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
         session.execute(update(Rating).where(Rating.bot_id == first.bots[0]).values(value=Rating.value + 7))
         session.execute(update(Rating).where(Rating.bot_id == played.anchor).values(balance=Rating.balance + 7))
         session.execute(update(DailyExchange).values(gain=DailyExchange.gain - 7))
+        session.execute(update(RatingChange).where(RatingChange.seq % 50 == 0).values(after=RatingChange.after + 7))
     with world.database.read() as session:
         kinds = {found.kind for found in check_ladder(session, ladder, lambda more: None)}
-    assert kinds >= {"rating", "balance", "exchange"}
+    assert kinds == {"rating", "balance", "exchange", "change"}
     with world.database.write() as session:
-        repairs.repair_ladder(session, ladder, matches=[])
+        repairs.repair_ladder(session, ladder)
 
     assert store_parts(world, ladder) > 20
     file = file_of(world, ladder)
@@ -253,6 +255,52 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
     assert ended != sorted(ended)
     assert exercised(entries) == {"anchor", "repeated anchor", "inherited"}
     assert played.capped
+
+
+def test_K27_random_damage_of_a_ledger_is_named_and_never_repaired(world: World) -> None:
+    played = campaign(world, seed=7)
+    first = world.play(played.bots[:3])
+    ladder, other = str(first.ladder_id), str(world.play(played.bots[:2]).ladder_id)
+    play_on(world, played, first, 60)
+    assert differences(world, ladder) == []
+    for _ in range(40):
+        with world.undoing() as session:
+            damage = injure(session, played.dice, ladder, other)
+            session.expire_all()
+
+            found = list(check_ladder(session, ladder, lambda more: None))
+
+            assert not all(each.is_repairable for each in found), damage
+            with pytest.raises(repairs.DamagedLedger):
+                repairs.repair_ladder(session, ladder)
+    assert differences(world, ladder) == []
+
+
+def injure(session: Session, dice: Random, ladder: str, other: str) -> str:
+    """Damage an entry of the ledger, or the match or result to which it belongs. Return what was done."""
+    wounds = ["delete", "move", "after its void", "without result", "other status"]
+    entries = session.scalars(
+        select(LedgerEntry).where(LedgerEntry.ladder_id == ladder).order_by(LedgerEntry.seq)
+    ).all()
+    match_ids = {kind: {each.match_id for each in entries if each.kind == kind} for kind in ("result", "void")}
+    entry, wound = dice.choice([each for each in entries if each.match_id in match_ids["result"]]), dice.choice(wounds)
+    if wound == "after its void":
+        entry = dice.choice([each for each in entries if each.match_id in match_ids["void"] & match_ids["result"]])
+        entry = next(each for each in entries if each.match_id == entry.match_id and each.kind == "result")
+    match wound:
+        case "delete" | "after its void":
+            session.execute(delete(RatingChange).where(RatingChange.seq == entry.seq))
+            numbered = LedgerEntry.seq == entry.seq
+            moved = update(LedgerEntry).where(numbered).values(seq=10_000)
+            session.execute(delete(LedgerEntry).where(numbered) if wound == "delete" else moved)
+        case "move":
+            session.execute(update(LedgerEntry).where(LedgerEntry.seq == entry.seq).values(ladder_id=other))
+        case "without result":
+            session.execute(delete(Result).where(Result.match_id == entry.match_id))
+        case "other status":
+            status = "finished" if entry.match_id in match_ids["void"] else "void"
+            session.execute(update(StoredMatch).where(StoredMatch.id == entry.match_id).values(status=status))
+    return f"{wound}: {entry.kind} {entry.seq} of {entry.match_id}"
 
 
 def exercised(entries: list[list[Row]]) -> set[str]:
@@ -361,8 +409,8 @@ def test_what_owners_and_operators_do_leaves_the_stored_rows_right(
     monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
     played = [world.play(world.bots(3)) for _ in range(4)]
     ladder = str(played[0].ladder_id)
-    with world.database.write() as session:  # a wrong number, which the repair corrects from the log
-        session.execute(update(Result).where(Result.match_id == played[2].match_id).values(returns=[5, -2, -3]))
+    with world.database.write() as session:  # a wrong number, which the repair corrects
+        session.execute(update(RatingChange).where(RatingChange.bot_id == played[2].bots[0]).values(after=7))
     assert store_parts(world, ladder) == 4
     before = file_of(world, ladder)
 
@@ -430,9 +478,9 @@ def change_by_void(world: World, result: Result) -> None:
 
 
 def change_by_repair(world: World, result: Result) -> None:
-    """Correct a wrong number from the log."""
+    """Correct a wrong number."""
     with world.database.write() as session:
-        session.execute(update(Result).where(Result.match_id == result.match_id).values(returns=[9, -9]))
+        session.execute(update(RatingChange).where(RatingChange.bot_id == result.bots[0]).values(after=7))
     with world.database.write() as session:
         repairs.repair_ladder(session, str(result.ladder_id))
 
