@@ -106,20 +106,18 @@ def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *,
         select(LedgerEntry.seq).where(LedgerEntry.match_id == match_id, LedgerEntry.kind == EntryKind.RESULT)
     )
     seq = append_entry(session, ladder_id, EntryKind.VOID, match_id, reason, created_by)
-    ladder = session.execute(select(Ladder.frozen_reason, Ladder.exchanges_after).where(Ladder.id == ladder_id))
-    frozen, exchanges_after = ladder.one()
-    if entered is not None:  # the status in its rows changes
-        part = delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id, LedgerPart.after_seq < entered)
-        session.execute(part.where(LedgerPart.last_seq >= entered))
-        changed = update(Ladder).where(Ladder.id == ladder_id)
-        session.execute(changed.values(rows_changed=Ladder.rows_changed + 1))
-    if entered is not None and entered > exchanges_after:
-        owner_exchanges.subtract(session, ladder_id, entered)
-    if entered is not None and frozen is None:
-        given = _load_moves(session, ladder_id, entered)
-        stored = _load_ratings(session, ladder_id, [move.bot_id for move in given])
-        known = stored.ratings if stored else {}
-        store_changes(session, ladder_id, [(seq, RatingReplay(dict(known)).take_back(given))], known)
+    if entered is None:
+        return seq
+    part = delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id, LedgerPart.after_seq < entered)
+    session.execute(part.where(LedgerPart.last_seq >= entered))  # the status in its rows changes
+    changed = update(Ladder).where(Ladder.id == ladder_id)
+    session.execute(changed.values(rows_changed=Ladder.rows_changed + 1))
+    owner_exchanges.subtract(session, ladder_id, entered)
+    given = _load_moves(session, ladder_id, entered)
+    stored = _load_ratings(session, ladder_id, [move.bot_id for move in given])
+    if stored is not None:
+        moves = RatingReplay(dict(stored.ratings)).take_back(given)
+        store_changes(session, ladder_id, [(seq, moves)], stored.ratings)
     return seq
 
 

@@ -34,7 +34,6 @@ class Ladder(Base):
     created_at: Mapped[datetime]
     frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until it is corrected
     exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
-    exchanges_after: Mapped[int] = mapped_column(BigInteger, default=0)  # ledger entries that ``OwnerExchange`` omits
     errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
     results: Mapped[int] = mapped_column(BigInteger, default=0)  # number of matches that count on it
     rows_changed: Mapped[int] = mapped_column(BigInteger, default=0)  # voids and repairs, which change ledger rows
