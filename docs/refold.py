@@ -108,8 +108,6 @@ def check(lines):
             changed = ladder.take_back(results.pop(match, {}))
         entered = {bot: before[0] for bot, (before, _) in changed.items()}
         moved = {row["bot"]: row for row in rows if row["after_micro"]}
-        if kind == "repair":  # corrects a wrong number: only what it became follows from the ledger
-            entered = {bot: int(row["before_micro"]) for bot, row in moved.items()}
         for bot in sorted(entered.keys() | moved.keys()):
             follows = (entered.get(bot), *ladder.held.get(bot, NEW)[:3])
             names = ("before_micro", "after_micro", "games", "balance_micro")

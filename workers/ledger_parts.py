@@ -12,31 +12,27 @@ from referee.ladders import ledger_csv, rating_errors
 log = logging.getLogger(__name__)
 
 LOOK_S: Final = 10.0  # between two looks for new ledger entries
-LOOK_AT_ALL_S: Final = 3600.0  # between two looks at all ladders, because a repair discards parts of quiet ones too
 REST_FACTOR: Final = 9  # rest after each part, in multiples of its duration: a tenth of a processor at most
 
 
 class LedgerPartStorer:
-    """Store parts one at a time, ladder by ladder. At the start and once an hour, look at all ladders."""
+    """Store parts one at a time, ladder by ladder. At the start, look at all ladders."""
 
     def __init__(self, database: Database, seconds: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._seconds = seconds
-        self._seen_up_to = 0  # the last ledger entry of which the ladder was looked at
-        self._all_seen_at: float | None = None
+        self._seen_up_to: int | None = None  # the last ledger entry of which the ladder was looked at
         self._ladders: list[str] = []  # those that may lack parts
 
     def step(self) -> float:
         """Store at most one part. Return how long to wait before the next step, in seconds."""
         if not self._ladders:
-            if self._all_seen_at is None:  # only at the start, because schedulers of two versions may run for a while
+            if self._seen_up_to is None:  # only at the start, because schedulers of two versions may run for a while
                 with self._database.write(durable=False) as session:
                     ledger_csv.delete_other_versions(session)
-            if self._all_seen_at is None or self._seconds() >= self._all_seen_at + LOOK_AT_ALL_S:
-                self._all_seen_at, self._seen_up_to = self._seconds(), 0
             with self._database.read() as session:
                 last = rating_errors.last_entry(session)
-                self._ladders = ledger_csv.list_changed_ladders(session, self._seen_up_to)
+                self._ladders = ledger_csv.list_changed_ladders(session, self._seen_up_to or 0)
             self._seen_up_to = last
         if not self._ladders:
             return LOOK_S

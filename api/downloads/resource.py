@@ -159,8 +159,8 @@ def ladder_results(ladder_id: str) -> Response:
     """Download the ledger of a ladder, for spreadsheets
 
     The CSV file contains every ledger entry (`entry`, `kind`). A result has a row for each seat, with the columns of a
-    tournament's results; a void or a repair has a row for each bot whose rating changed. `before_micro` and
-    `after_micro` are the bot's rating in millionths of a point. This file is sufficient to recompute the ladder.
+    tournament's results; a void has a row for each bot whose rating changed. `before_micro` and `after_micro` are
+    the bot's rating in millionths of a point. This file is sufficient to recompute the ladder.
     """
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)

@@ -46,9 +46,7 @@ class LadderView(View):
     created_at = UtcDateTime()
     frozen_reason = fields.String(
         allow_none=True,
-        metadata=describe(
-            "What an audit found wrong; null if nothing. Ratings are frozen until the ladder is repaired."
-        ),
+        metadata=describe("What an audit found wrong; null if nothing. Ratings are frozen until this is corrected."),
     )
 
 
@@ -116,12 +114,11 @@ class BotRankView(RatedBotView):
 class RatingChangeView(View):
     seq = fields.Integer(metadata=describe("Number of the ledger entry."))
     kind = fields.String(
-        validate=member_of(EntryKind), metadata=describe("Kind of entry: a result, a void of a result, or a repair.")
+        validate=validate.OneOf([EntryKind.RESULT.value, EntryKind.VOID.value]),
+        metadata=describe("Kind of entry: a result, or a void of a result."),
     )
-    match = fields.String(
-        attribute="match_id", allow_none=True, metadata=describe("Id of the match; null for a repair.")
-    )
-    reason = fields.String(allow_none=True, metadata=describe("Reason for a void or a repair; null for a result."))
+    match = fields.String(attribute="match_id", metadata=describe("Id of the match."))
+    reason = fields.String(allow_none=True, metadata=describe("Reason for a void; null for a result."))
     at = UtcDateTime()
     games = fields.Integer(metadata=describe("Number of the bot's games that count after this entry."))
     version = fields.String(allow_none=True, metadata=describe("Version of the bot in that match."))

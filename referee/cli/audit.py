@@ -2,7 +2,8 @@
 
 import json
 import sys
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,7 +20,7 @@ from referee.cli.tournament.remote import errors_as_sentences, select_service
 from referee.db.engine import LONG_IDLE_S, Database
 from referee.ladders import audit as auditing
 from referee.ladders import repairs
-from referee.ladders.audit import Difference
+from referee.ladders.audit_findings import Difference, worst_by_ladder
 from referee.ladders.repairs import RepairReport
 from referee.master_keys import key_ring
 from referee.match.signing_keys import KeyRing, PublicKey, SigningKey
@@ -30,12 +31,33 @@ from referee.settings import Settings
 MAX_SHOWN = 100
 MAX_KEPT = 10_000  # differences in the JSON output
 INTERRUPTED = 130  # the exit status
-MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reveal differences on another
+
+
+@dataclass
+class Findings:
+    """Hold the number of differences, the first of them, and the worst for each ladder, keyed by ladder id."""
+
+    count: int = 0
+    first: list[Difference] = field(default_factory=list)
+    worst: dict[str, Difference] = field(default_factory=dict)
+
+    @property
+    def damaged(self) -> list[str]:
+        """Return the ids of ladders that no repair corrects."""
+        return sorted(ladder_id for ladder_id, finding in self.worst.items() if not finding.is_repairable)
+
+    def keep(self, differences: Iterable[Difference]) -> Iterator[Difference]:
+        """Count the differences and keep the first, while passing them on."""
+        for difference in differences:
+            self.count += 1
+            if len(self.first) < MAX_KEPT:
+                self.first.append(difference)
+            yield difference
 
 
 @click.command()
 @data_option
-@click.option("--repair", is_flag=True, help="Correct ratings and counts that do not follow from the ledger.")
+@click.option("--repair", is_flag=True, help="Recompute ratings that do not follow from the ledger and the results.")
 @click.option("--read-only", is_flag=True, help="Do not freeze ladders whose numbers differ.")
 @click.option(
     "--url",
@@ -78,8 +100,9 @@ def audit(
 
     Logs that were pruned are signed, but not replayable; they are counted apart.
 
-    A ladder whose numbers differ is frozen until --repair corrects it: results are still recorded, but ratings do not
-    change. The exit status is 1 if anything differs (with --repair, if anything still does).
+    A ladder whose numbers differ is frozen: results are still recorded, but ratings do not change. --repair recomputes
+    the ratings from the ledger and the results. If these are damaged themselves, the ladder stays frozen until you
+    restore a backup. The exit status is 1 if anything differs (with --repair, if anything still does).
     """
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
@@ -93,18 +116,13 @@ def audit(
             raise click.UsageError("--url reads a service; --data, --repair and --read-only are for a database.")
         _audit_service(url, ladders, resume, keys, as_json=as_json)
     settings, database = open_database(data)
-    found, count = _find_differences(database, settings)
+    found = _find_differences(database, settings)
     frozen = [] if read_only else _freeze_ladders(database, found)
-    repaired: list[RepairReport] = []
-    left, count_left = found, count
-    for _ in range(MAX_ROUNDS if repair else 0):
-        again = _repair_ladders(database, left)
-        if not again:
-            break
-        repaired += again
-        left, count_left = _find_differences(database, settings)
-        if not _freeze_ladders(database, left):
-            break
+    repaired = _repair_ladders(database, found) if repair else []
+    left = found
+    if repaired:
+        left = _find_differences(database, settings)
+        frozen = _freeze_ladders(database, left)
     with database.read(idle_s=LONG_IDLE_S) as session:
         deleted = auditing.count_deleted(session)
     database.dispose()
@@ -113,8 +131,8 @@ def audit(
     else:
         if deleted:
             click.echo(f"{deleted} logs were pruned: signed, not replayable.")
-        _print_findings(settings.data_dir, left, count_left, repaired, frozen)
-    sys.exit(1 if count_left else 0)
+        _print_findings(settings.data_dir, left, repaired, frozen)
+    sys.exit(1 if left.count else 0)
 
 
 def _audit_service(
@@ -193,8 +211,7 @@ def _print_ladder(report: public_audit.LadderAudit) -> None:
     click.echo(replace_control_characters(f"{report.name}: {report.entries} ledger entries, {logs}: {found}"))
 
 
-def _find_differences(database: Database, settings: Settings) -> tuple[list[Difference], int]:
-    """Return the first ``MAX_KEPT`` differences and the number of all differences."""
+def _find_differences(database: Database, settings: Settings) -> Findings:
     with database.read(idle_s=LONG_IDLE_S) as session, progress_bar("auditing") as update:
         total, done = auditing.count_items(session), 0
 
@@ -203,9 +220,10 @@ def _find_differences(database: Database, settings: Settings) -> tuple[list[Diff
             done += more
             update(done, total, "auditing")
 
+        found = Findings()
         differences = auditing.audit(session, step, key=_current_key(session, settings))
-        found = list(islice(differences, MAX_KEPT))
-        return found, len(found) + sum(1 for _ in differences)
+        found.worst = worst_by_ladder(found.keep(differences))
+        return found
 
 
 def _current_key(session: Session, settings: Settings) -> PublicKey:
@@ -215,47 +233,50 @@ def _current_key(session: Session, settings: Settings) -> PublicKey:
     return next((key for key in keys if head is not None and key.id == head.key), keys[0])
 
 
-def _freeze_ladders(database: Database, found: list[Difference]) -> list[str]:
-    if not any(difference.ladder_id for difference in found):
+def _freeze_ladders(database: Database, found: Findings) -> list[str]:
+    if not found.worst:
         return []
     with database.write() as session:
-        return repairs.freeze_ladders(session, found)
+        return repairs.freeze_ladders(session, found.worst.values())
 
 
-def _repair_ladders(database: Database, found: list[Difference]) -> list[RepairReport]:
+def _repair_ladders(database: Database, found: Findings) -> list[RepairReport]:
+    """Repair the frozen ladders whose ledger and results are not damaged."""
     with database.read() as session:
         frozen = repairs.list_frozen(session)
-    doubted = repairs.doubtful_matches(found) if len(found) < MAX_KEPT else None
     repaired = []
-    for ladder_id in frozen:
+    for ladder_id in sorted(set(frozen) - set(found.damaged)):
         with database.write(idle_s=LONG_IDLE_S) as session:
-            repaired.append(repairs.repair_ladder(session, ladder_id, matches=doubted))
+            repaired.append(repairs.repair_ladder(session, ladder_id))
     return repaired
 
 
-def _print_findings(
-    folder: Path, left: list[Difference], count: int, repaired: list[RepairReport], frozen: list[str]
-) -> None:
+def _print_findings(folder: Path, left: Findings, repaired: list[RepairReport], frozen: list[str]) -> None:
     for repair in repaired:
         click.echo(f"Ladder {repair.ladder_id} was repaired by ledger entry {repair.seq}: {repair.reason}")
-    for difference in left[:MAX_SHOWN]:
+    for difference in left.first[:MAX_SHOWN]:
         click.echo(str(difference))
-    if count > MAX_SHOWN:
-        click.echo(f"… and {count - MAX_SHOWN} more differences")
-    if frozen and not repaired:
-        click.echo(f"These ladders are frozen until you run `referee audit --repair`: {', '.join(frozen)}")
-    click.echo(f"{folder}: " + ("no differences" if not count else f"{count} differences"))
+    if left.count > MAX_SHOWN:
+        click.echo(f"… and {left.count - MAX_SHOWN} more differences")
+    repairable = [ladder_id for ladder_id in frozen if ladder_id not in left.damaged]
+    if repairable:
+        click.echo(f"These ladders are frozen until you run `referee audit --repair`: {', '.join(repairable)}")
+    if left.damaged:
+        click.echo(
+            "The ledger or the results of these ladders are damaged, which no repair corrects. They must stay frozen "
+            f"until you restore a backup with `referee restore`: {', '.join(left.damaged)}"
+        )
+    click.echo(f"{folder}: " + ("no differences" if not left.count else f"{left.count} differences"))
 
 
-def _as_json(
-    found: list[Difference], frozen: list[str], repaired: list[RepairReport], left: list[Difference]
-) -> dict[str, object]:
+def _as_json(found: Findings, frozen: list[str], repaired: list[RepairReport], left: Findings) -> dict[str, object]:
     return {
-        "holds": not left,
-        "differences": [_row(difference) for difference in found],
-        "frozen": [] if repaired else frozen,
+        "holds": not left.count,
+        "differences": [_row(difference) for difference in found.first],
+        "frozen": frozen,
+        "damaged": left.damaged,
         "repaired": [{"ladder": repair.ladder_id, "seq": repair.seq, "done": repair.repairs} for repair in repaired],
-        "left": [_row(difference) for difference in left],
+        "left": [_row(difference) for difference in left.first],
     }
 
 

@@ -1,6 +1,6 @@
 """Audit the database: replay all logs and ladders, check signatures, and compare stored values with derived ones.
 
-The audit reads one snapshot and writes nothing. ``ladder_audit`` compares ladders; ``repairs`` repairs findings.
+The audit reads one snapshot and writes nothing. ``ladder_audit`` compares ladders; ``repairs`` recomputes them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
 from referee.ladders import chain_audit, log_claims
-from referee.ladders.audit_findings import Difference as Difference
+from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry

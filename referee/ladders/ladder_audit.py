@@ -1,9 +1,9 @@
 """Audit ladders: compare ledger entries with results, and stored numbers with a replay of the entries."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
-from sqlalchemy import Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.ladders import ranks
@@ -16,8 +16,6 @@ from referee.ladders.rating_replay import RatingMove, RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
 from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
-
-_Entries = TypeVar("_Entries", bound=Select[*tuple[Any, ...]])
 
 Changes = dict[str, tuple[str, int, RatingState]]  # by bot: ladder id, rating before, state after
 Ratings = dict[str, tuple[RatingState, int]]  # by bot: state, and the last entry that changed it
@@ -32,8 +30,8 @@ def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Dif
 def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) -> Iterator[Difference]:
     yield from check_entries(session, ladder_id)
     replay = LadderReplay(session, ladder_id)
-    for entry, stored, expected in walk_entries(replay, step):
-        yield from _compare_entries("change", ladder_id, stored, expected, entry.seq)
+    for entry, stored, moves in walk_entries(replay, step):
+        yield from _compare_entries("change", ladder_id, stored, expected_changes(ladder_id, moves), entry.seq)
     stored_now, expected_now = stored_ratings(session, ladder_id), expected_ratings(replay)
     yield from _compare_entries("rating", ladder_id, _without_balances(stored_now), _without_balances(expected_now))
     yield from _compare_entries("balance", ladder_id, _balances(stored_now), _balances(expected_now))
@@ -49,26 +47,27 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
     return {(width, band): bots for width, band, bots in session.execute(counts)}
 
 
-def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
-    """Yield (entry, stored changes, derived changes).
+def walk_entries(
+    replay: LadderReplay, step: Callable[[int], None]
+) -> Iterator[tuple[ReplayEntry, Changes, list[RatingMove]]]:
+    """Yield each entry of the ladder with its stored changes, and with those that the replay derives.
 
-    The derived changes of a repair take the ratings before it from the stored changes. After each page, call ``step``
-    with the number of its entries.
+    After each page, call ``step`` with the number of its entries.
     """
     for page in replay.pages():
-        stored_by_entry = _stored_changes(replay.session, [act.seq for act in page])
+        stored = _stored_changes(replay.session, [entry.seq for entry in page])
         for entry in page:
-            stored = stored_by_entry.get(entry.seq, {})
-            moves = replay.apply_entry(entry)
-            if entry.kind == EntryKind.REPAIR:
-                replay.apply_repair(entry.seq, list(stored))
-            yield entry, stored, _expected_changes(replay, entry, moves, stored)
+            yield entry, stored.get(entry.seq, {}), replay.apply_entry(entry)
         step(len(page))
 
 
+def expected_changes(ladder_id: str, moves: Iterable[RatingMove]) -> Changes:
+    return {move.bot_id: (ladder_id, move.before.value, move.after) for move in moves}
+
+
 def expected_ratings(replay: LadderReplay) -> Ratings:
-    held = replay.rating_replay.ratings
-    return {bot: (held.get(bot, RatingState()), seq) for bot, seq in replay.as_of.items()}
+    ratings = replay.rating_replay.ratings
+    return {bot: (ratings[bot], seq) for bot, seq in replay.as_of.items()}
 
 
 def stored_ratings(session: Session, ladder_id: str) -> Ratings:
@@ -95,98 +94,76 @@ def _balances(ratings: Ratings) -> dict[str, int]:
 
 
 def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
-    """Yield differences for results and voids without a ledger entry, and for entries without a valid cause."""
-    for match_id, seq in session.execute(missing_entries(ladder_id)):
-        yield Difference("entry", match_id, "none", f"a ledger entry for result {seq}", ladder_id)
-    for match_id in session.scalars(missing_voids(ladder_id)):
-        yield Difference("entry", match_id, "no void", "a ledger entry that voids it", ladder_id)
-    for entry_seq, of, kind in session.execute(invalid_entries(ladder_id)):
-        yield Difference("entry", f"{entry_seq} of {of}", kind, "no entry: its match cannot count", ladder_id)
-    for entry_seq, of, kind, home in session.execute(misplaced_entries(ladder_id)):
-        for concerned in (ladder_id, home):
-            yield Difference("entry", f"{entry_seq} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
-    for entry_seq, of in session.execute(entries_without_result(ladder_id)):
-        yield Difference("entry", f"{entry_seq} of {of}", "result", "a result of the match on this ladder", ladder_id)
-    for entry_seq, of, status in session.execute(voids_without_cause(ladder_id)):
-        yield Difference("entry", f"{entry_seq} of {of}", f"void, the match is {status}", "a void match", ladder_id)
+    """Yield damage of the ledger itself: entries that are missing, and entries that contradict their matches.
+
+    An entry cannot be doubled, because the database accepts one of each kind for a match.
+    """
+    for match_id, seq in session.execute(_results_without_entry(ladder_id)):
+        yield Difference("entry", match_id, "no entry", f"an entry for result {seq}", ladder_id)
+    for match_id in session.scalars(_voids_without_entry(ladder_id)):
+        yield Difference("entry", match_id, "no void", "an entry that voids it", ladder_id)
+    entries = _entries_with_matches(ladder_id)
+    for seq, of, kind, _, home in session.execute(entries.where(Result.ladder_id != ladder_id)):
+        yield Difference("entry", f"{seq} of {of}", f"a {kind} on this ladder", f"it on ladder {home}", ladder_id)
+    for damage, expected in _contradictions():
+        for seq, of, kind, status, _ in session.execute(entries.where(damage)):
+            stored = f"a {kind} of a match that is {status or 'missing'}"
+            yield Difference("entry", f"{seq} of {of}", stored, expected, ladder_id)
 
 
-def missing_entries(ladder_id: str) -> Select[str, int]:
-    """Return a query of (match id, seq) of results that count but have no ledger entry, in order of ``seq``."""
+def _results_without_entry(ladder_id: str) -> Select[str, int]:
     query = select(Result.match_id, Result.seq).join(StoredMatch, StoredMatch.id == Result.match_id)
-    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(Result.ladder_id == ladder_id)
-    query = query.where(
+    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(
+        Result.ladder_id == ladder_id,
         StoredMatch.status == MatchState.FINISHED,
         DealGroup.state == DealGroupState.REVEALED,
-        ~_has_entry(Result.match_id, EntryKind.RESULT),
+        ~_has_entry(Result.match_id, EntryKind.RESULT, on=ladder_id),
     )
     return query.order_by(Result.seq)
 
 
-def missing_voids(ladder_id: str) -> Select[str]:
-    query = (
-        select(Result.match_id)
-        .join(StoredMatch, StoredMatch.id == Result.match_id)
-        .where(Result.ladder_id == ladder_id)
-    )
-    return query.where(StoredMatch.status == EntryKind.VOID, ~_has_entry(Result.match_id, EntryKind.VOID)).order_by(
-        Result.seq
-    )
+def _voids_without_entry(ladder_id: str) -> Select[str]:
+    query = select(Result.match_id).join(StoredMatch, StoredMatch.id == Result.match_id)
+    query = query.where(Result.ladder_id == ladder_id, StoredMatch.status == MatchState.VOID)
+    return query.where(~_has_entry(Result.match_id, EntryKind.VOID, on=ladder_id)).order_by(Result.seq)
 
 
-def invalid_entries(ladder_id: str) -> Select[int, str | None, str]:
-    """Return a query of entries that cannot be right, as (seq, match id, kind).
-
-    These are entries without a match, entries of a match that neither ended nor has a result, results whose deal group
-    is not closed, and voids of finished matches without a reason.
-    """
-    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
-    played = or_(Result.seq.is_not(None), StoredMatch.status.in_(PLAYED))
-    closed = or_(DealGroup.state == DealGroupState.REVEALED, MatchLog.reveal_line.is_not(None))
-    none = or_(
-        LedgerEntry.match_id.is_(None),
-        ~played,
-        and_(LedgerEntry.kind == EntryKind.RESULT, ~closed),
-        and_(
-            LedgerEntry.kind == EntryKind.VOID, StoredMatch.status == MatchState.FINISHED, StoredMatch.reason.is_(None)
-        ),
-    )
-    return query.where(none).order_by(LedgerEntry.seq)
-
-
-def misplaced_entries(ladder_id: str) -> Select[int, str | None, str, str | None]:
-    """Return a query of entries whose result belongs to another ladder, as (seq, match id, kind, id of that ladder)."""
-    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind, Result.ladder_id), ladder_id)
-    return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LedgerEntry.seq)
-
-
-def entries_without_result(ladder_id: str) -> Select[int, str | None]:
-    """Return a query of entries (seq, match id) of played matches that have no result that counts and no void."""
-    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
-    query = query.where(LedgerEntry.kind == EntryKind.RESULT, ~_has_entry(LedgerEntry.match_id, EntryKind.VOID))
-    return query.where(StoredMatch.status.in_(PLAYED), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
-
-
-def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
-    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, StoredMatch.status), ladder_id)
-    played = Result.seq.is_not(None), StoredMatch.status != MatchState.VOID
-    given = or_(StoredMatch.status != MatchState.FINISHED, StoredMatch.reason.is_not(None))
-    return query.where(LedgerEntry.kind == EntryKind.VOID, *played, given).order_by(LedgerEntry.seq)
-
-
-def _join_matches(query: _Entries, ladder_id: str) -> _Entries:
-    """Restrict ``query`` to results and voids of a ladder, outer-joined with their matches."""
-    query = query.select_from(LedgerEntry).outerjoin(StoredMatch, StoredMatch.id == LedgerEntry.match_id)
-    query = query.outerjoin(Result, Result.match_id == StoredMatch.id).outerjoin(
-        DealGroup, DealGroup.id == StoredMatch.group_id
-    )
+def _entries_with_matches(ladder_id: str) -> Select[int, str | None, EntryKind, MatchState | None, str | None]:
+    """Return a query of results and voids of a ladder as (seq, match id, kind, match status, ladder of the result)."""
+    columns = LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind, StoredMatch.status, Result.ladder_id
+    query = select(*columns).outerjoin(StoredMatch, StoredMatch.id == LedgerEntry.match_id)
+    query = query.outerjoin(Result, Result.match_id == StoredMatch.id)
+    query = query.outerjoin(DealGroup, DealGroup.id == StoredMatch.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == StoredMatch.id)
-    return query.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind.in_((EntryKind.RESULT, EntryKind.VOID)))
+    query = query.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind != EntryKind.REPAIR)
+    return query.order_by(LedgerEntry.seq)
 
 
-def _has_entry(match_id: Any, kind: EntryKind) -> Any:
+def _contradictions() -> list[tuple[ColumnElement[bool], str]]:
+    """Return conditions under which entries contradict their matches, each with what is expected instead."""
+    is_result, is_void = LedgerEntry.kind == EntryKind.RESULT, LedgerEntry.kind == EntryKind.VOID
+    is_played = or_(Result.seq.is_not(None), StoredMatch.status.in_(PLAYED))
+    is_revealed = or_(DealGroup.state == DealGroupState.REVEALED, MatchLog.reveal_line.is_not(None))
+    cannot_count = or_(LedgerEntry.match_id.is_(None), ~is_played, and_(is_result, ~is_revealed))
+    has_earlier_void = _has_entry(LedgerEntry.match_id, EntryKind.VOID, before=LedgerEntry.seq)
+    has_changes = select(RatingChange.seq).where(RatingChange.seq == LedgerEntry.seq).exists()
+    takes_nothing_back = and_(is_void, has_changes, ~_has_entry(LedgerEntry.match_id, EntryKind.RESULT))
+    return [
+        (cannot_count, "no entry, because the match cannot count"),
+        (and_(is_result, is_played, Result.ladder_id.is_(None)), "a stored result that counts on this ladder"),
+        (and_(is_void, Result.seq.is_not(None), StoredMatch.status != MatchState.VOID), "a match that is void"),
+        (and_(is_result, has_earlier_void), "its void after it"),
+        (takes_nothing_back, "an entry for the result that it took back"),
+    ]
+
+
+def _has_entry(match_id: Any, kind: EntryKind, *, on: str | None = None, before: Any = None) -> Any:
+    """Return the condition that a match has an entry of this kind, on this ladder or with a number below this one."""
     entry = aliased(LedgerEntry)
-    return select(entry.seq).where(and_(entry.match_id == match_id, entry.kind == kind)).exists()
+    query = select(entry.seq).where(entry.match_id == match_id, entry.kind == kind)
+    query = query if on is None else query.where(entry.ladder_id == on)
+    query = query if before is None else query.where(entry.seq < before)
+    return query.exists()
 
 
 def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
@@ -198,11 +175,9 @@ def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
     return found
 
 
-def _expected_changes(replay: LadderReplay, entry: ReplayEntry, moves: list[RatingMove], stored: Changes) -> Changes:
-    if entry.kind == EntryKind.REPAIR:
-        ratings = replay.rating_replay.ratings
-        return {bot: (replay.ladder_id, before, ratings[bot]) for bot, (_, before, _) in stored.items()}
-    return {move.bot_id: (replay.ladder_id, move.before.value, move.after) for move in moves}
+def differing_keys(stored: Mapping[Any, Any], expected: Mapping[Any, Any]) -> list[Any]:
+    """Return the keys whose values differ, in a fixed order."""
+    return sorted((key for key in stored.keys() | expected.keys() if stored.get(key) != expected.get(key)), key=str)
 
 
 def _compare_entries(
@@ -216,9 +191,6 @@ def _compare_entries(
 
     The difference is named by ``entry``, which is the ladder by default, and the key.
     """
-    if stored == expected:
-        return
-    for key in sorted(stored.keys() | expected.keys(), key=str):
-        if stored.get(key) != expected.get(key):
-            name = str((entry or ladder_id, key))
-            yield Difference(kind, name, str(stored.get(key)), str(expected.get(key)), ladder_id)
+    for key in differing_keys(stored, expected):
+        name = str((entry or ladder_id, key))
+        yield Difference(kind, name, str(stored.get(key)), str(expected.get(key)), ladder_id)

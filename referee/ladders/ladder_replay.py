@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ledger import ReplayEntry, read_entries
-from referee.ladders.rating_replay import RatingMove, RatingReplay, RatingState
+from referee.ladders.rating_replay import RatingMove, RatingReplay
 
 
 @dataclass
@@ -33,21 +33,15 @@ class LadderReplay:
         return read_entries(self.session, self.ladder_id)
 
     def apply_entry(self, entry: ReplayEntry) -> list[RatingMove]:
-        """Apply an entry and return the rating changes it causes. For a repair, also call ``apply_repair``."""
+        """Apply an entry and return the rating changes it causes."""
         moves: list[RatingMove] = []
         if entry.kind == EntryKind.VOID:
             moves = self.rating_replay.take_back(self._given.pop(entry.match_id, []))
         elif entry.kind == EntryKind.RESULT:
             self.rating_replay.begin_day(entry.day)
-            if entry.seats is not None and entry.counts_at(entry.seq):
+            if entry.seats is not None:
                 moves = self.rating_replay.apply_result(entry.seats)
-            if entry.void_seq is not None:
+            if entry.is_voided:
                 self._given[entry.match_id] = moves
         self.as_of |= dict.fromkeys((move.bot_id for move in moves), entry.seq)
         return moves
-
-    def apply_repair(self, seq: int, bots: list[str]) -> None:
-        """Apply a repair, which changed the ratings of these bots. Some of them may never have played."""
-        for bot_id in bots:
-            self.rating_replay.ratings.setdefault(bot_id, RatingState())
-        self.as_of |= {bot_id: max(seq, self.as_of.get(bot_id, 0)) for bot_id in bots}

@@ -41,21 +41,16 @@ class RatedResult:
 class ReplayEntry:
     """Hold a ledger entry with all data for a replay.
 
-    ``day`` is its day in UTC as a ``date.toordinal``. ``void_seq`` is the number of the entry by which its match was
-    voided, or None. ``seats`` is None if the match has no valid result.
+    ``day`` is its day in UTC as a ``date.toordinal``. ``is_voided`` says whether an entry voids its match. ``seats`` is
+    None if the match has no valid result.
     """
 
     seq: int
     kind: EntryKind
     match_id: str | None
     day: int
-    void_seq: int | None
+    is_voided: bool
     seats: RatedSeats | None = None
-
-    def counts_at(self, seq: int) -> bool:
-        """Return whether this is a valid result that counts on the ladder after entry ``seq``."""
-        is_valid = self.kind == EntryKind.RESULT and self.seats is not None
-        return is_valid and (self.void_seq is None or self.void_seq > seq)
 
 
 def lock_ledger(session: Session) -> None:
@@ -111,20 +106,18 @@ def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *,
         select(LedgerEntry.seq).where(LedgerEntry.match_id == match_id, LedgerEntry.kind == EntryKind.RESULT)
     )
     seq = append_entry(session, ladder_id, EntryKind.VOID, match_id, reason, created_by)
-    ladder = session.execute(select(Ladder.frozen_reason, Ladder.exchanges_after).where(Ladder.id == ladder_id))
-    frozen, exchanges_after = ladder.one()
-    if entered is not None:  # the status in its rows changes
-        part = delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id, LedgerPart.after_seq < entered)
-        session.execute(part.where(LedgerPart.last_seq >= entered))
-        changed = update(Ladder).where(Ladder.id == ladder_id)
-        session.execute(changed.values(rows_changed=Ladder.rows_changed + 1))
-    if entered is not None and entered > exchanges_after:
-        owner_exchanges.subtract(session, ladder_id, entered)
-    if entered is not None and frozen is None:
-        given = _load_moves(session, ladder_id, entered)
-        stored = _load_ratings(session, ladder_id, [move.bot_id for move in given])
-        known = stored.ratings if stored else {}
-        store_changes(session, ladder_id, [(seq, RatingReplay(dict(known)).take_back(given))], known)
+    if entered is None:
+        return seq
+    part = delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id, LedgerPart.after_seq < entered)
+    session.execute(part.where(LedgerPart.last_seq >= entered))  # the status in its rows changes
+    changed = update(Ladder).where(Ladder.id == ladder_id)
+    session.execute(changed.values(rows_changed=Ladder.rows_changed + 1))
+    owner_exchanges.subtract(session, ladder_id, entered)
+    given = _load_moves(session, ladder_id, entered)
+    stored = _load_ratings(session, ladder_id, [move.bot_id for move in given])
+    if stored is not None:
+        moves = RatingReplay(dict(stored.ratings)).take_back(given)
+        store_changes(session, ladder_id, [(seq, moves)], stored.ratings)
     return seq
 
 
@@ -195,13 +188,13 @@ def _replay_entry(
     kind: EntryKind,
     match_id: str | None,
     created_at: datetime,
-    voided: int | None,
+    void_seq: int | None,
     *facts: Any,
 ) -> ReplayEntry:
     lengths = {len(values) if isinstance(values, list) else 0 for values in facts}
     # A damaged result does not count; the audit reports it.
     seats = RatedSeats(*facts) if len(lengths) == 1 and lengths != {0} else None
-    return ReplayEntry(seq, kind, match_id, utc_day(created_at), voided, seats)
+    return ReplayEntry(seq, kind, match_id, utc_day(created_at), void_seq is not None, seats)
 
 
 def _load_moves(session: Session, ladder_id: str, seq: int) -> list[RatingMove]:

@@ -1,9 +1,9 @@
 """Write the ledger of a ladder as CSV, and store parts of it, so that a download computes only its latest rows.
 
 An entry never changes, but rows of a result have the status of its match: a void discards the part with the result,
-and a repair discards all parts, in their transactions. Both also increment ``Ladder.rows_changed``, so that rows
-computed before a change are not stored after it. Parts of another version of the program are not used, because it may
-have written other columns. Where a part is missing, its rows are computed.
+and a repair discards all parts of its ladder, in their transactions. Both also increment ``Ladder.rows_changed``, so
+that rows computed before a change are not stored after it. Parts of another version of the program are not used,
+because it may have written other columns. Where a part is missing, its rows are computed.
 """
 
 import gzip
@@ -20,11 +20,10 @@ from referee.csv_table import Cells, cell, write_table
 from referee.db.engine import Database
 from referee.ladders import ledger
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
-from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart, RatingChange
+from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart
 from referee.matches.download_seats import SEAT_COLUMNS, seat_cells
 
 ENTRIES_PER_PART: Final = 500
-CHANGES_PER_PART: Final = 5_000  # a part ends before, with the entry that reaches this number of rating changes
 ROWS_A_PIECE: Final = 500
 BYTES_A_PIECE: Final = 65_536
 ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
@@ -60,8 +59,8 @@ def delete_other_versions(session: Session) -> None:
 def store_next_part(database: Database, ladder_id: str) -> bool:
     """Store the first part of the ledger that is missing. Return False if none is missing.
 
-    The latest entries, fewer than ``ENTRIES_PER_PART`` with fewer than ``CHANGES_PER_PART``, are no part yet. Nothing
-    is stored if a void or a repair changed rows of the ladder meanwhile, or if another scheduler was faster.
+    The latest entries, fewer than ``ENTRIES_PER_PART``, are no part yet. Nothing is stored if a void or a repair
+    changed rows of the ladder meanwhile, or if another scheduler was faster.
     """
     rows_changed = select(Ladder.rows_changed).where(Ladder.id == ladder_id)
     with database.read() as session:
@@ -98,10 +97,8 @@ def _find_missing_part(session: Session, ladder_id: str) -> tuple[int, int] | No
             break
         after = last_seq
     entries = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq > after)
-    changes = entries.join(RatingChange, RatingChange.seq == LedgerEntry.seq)
     full = session.scalar(entries.order_by(LedgerEntry.seq).offset(ENTRIES_PER_PART - 1).limit(1))
-    large = session.scalar(changes.order_by(LedgerEntry.seq).offset(CHANGES_PER_PART - 1).limit(1))
-    last = min((seq for seq in (full, large, end) if seq is not None), default=None)
+    last = min((seq for seq in (full, end) if seq is not None), default=None)
     return None if last is None else (after, last)
 
 

@@ -61,7 +61,7 @@ class FileEntry(NamedTuple):
 
 @dataclass
 class LedgerFile:
-    """Read a ledger file. ``voids`` has the entry that voided each voided match, ``results`` counts results.
+    """Read a ledger file. ``voids`` has the ids of voided matches, ``results`` counts results.
 
     Raise ``BadLedgerFile`` if the file is no ledger.
     """
@@ -70,7 +70,7 @@ class LedgerFile:
     entries: int = 0
     results: int = 0
     last_seq: int = 0
-    voids: dict[str, int] = field(default_factory=dict)
+    voids: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         try:
@@ -85,7 +85,7 @@ class LedgerFile:
                 self.entries, self.last_seq = self.entries + 1, entry.seq
                 self.results += entry.kind == EntryKind.RESULT
                 if entry.kind == EntryKind.VOID:
-                    self.voids[entry.match_id] = entry.seq
+                    self.voids.add(entry.match_id)
         except (ValueError, TypeError, csv.Error) as error:
             raise BadLedgerFile(f"the ledger file is damaged after entry {self.last_seq}: {error}") from error
 
@@ -130,8 +130,6 @@ class FileReplay:
     def _compare(self, entry: FileEntry, ladder_id: str) -> Iterator[Difference]:
         moved = {row["bot"]: row for row in entry.rows if row["after_micro"]}
         before = {move.bot_id: move.before.value for move in self._apply(entry)}
-        if entry.kind == EntryKind.REPAIR:  # corrects a wrong number: only what it became follows from the ledger
-            before = {bot: int(row["before_micro"]) for bot, row in moved.items()}
         for bot in sorted(before.keys() | moved.keys()):
             state = self.replay.ratings.get(bot, RatingState())
             follows = (before.get(bot), state.value, state.games, state.balance)
@@ -147,9 +145,8 @@ class FileReplay:
         if entry.kind != EntryKind.RESULT:
             return []
         self.replay.begin_day(entry.day)
-        voided = self.file.voids.get(entry.match_id)
-        moves = self.replay.apply_result(entry.seats) if voided is None or voided > entry.seq else []
-        if voided is not None:
+        moves = self.replay.apply_result(entry.seats)
+        if entry.match_id in self.file.voids:
             self._given[entry.match_id] = moves
         return moves
 

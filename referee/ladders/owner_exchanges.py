@@ -5,7 +5,6 @@ are right, a gain is expected to be 0, and its variance is the sum of those of t
 is subtracted again. ``ledger`` and ``repairs`` call this; the sums change no rating.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -13,7 +12,7 @@ from itertools import combinations
 from math import sqrt
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Double, and_, bindparam, cast, delete, insert, or_, select
+from sqlalchemy import Double, and_, bindparam, cast, delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import Insert
@@ -93,25 +92,22 @@ def subtract(session: Session, ladder_id: str, entry: int) -> None:
     if found is None:
         return
     created_at, *facts = found
-    sums = sums_of(RatedSeats(*facts), _load_before(session, [entry]).get(entry, {}))
+    sums = sums_of(RatedSeats(*facts), _load_before(session, entry))
     negative = {parties: Exchanged(*(-number for number in exchanged)) for parties, exchanged in sums.items()}
     _add(session, ladder_id, created_at.date().replace(day=1), negative.items())
 
 
-def recount(session: Session, ladder_id: str, pages: Iterable[Iterable[tuple[int, date, RatedSeats]]]) -> None:
-    """Replace all sums of a ladder by those of these results, each with the number and the day of its entry."""
-    sums: defaultdict[tuple[date, Parties], Exchanged] = defaultdict(Exchanged)
-    for page in pages:
-        results = list(page)
-        before = _load_before(session, [entry for entry, _, _ in results])
-        for entry, day, seats in results:
-            for parties, exchanged in sums_of(seats, before.get(entry, {})).items():
-                key = day.replace(day=1), parties
-                sums[key] = sums[key].plus(exchanged)
+def replace(session: Session, ladder_id: str, months: Mapping[date, Sums]) -> None:
+    """Replace all sums of a ladder by these, keyed by month."""
     session.execute(delete(OwnerExchange).where(OwnerExchange.ladder_id == ladder_id))
-    rows = [_row(ladder_id, month, parties, exchanged) for (month, parties), exchanged in sorted(sums.items())]
-    if rows:
-        session.execute(insert(OwnerExchange), rows)
+    for month, sums in months.items():
+        _add(session, ladder_id, month, sums.items())
+
+
+def merge(total: Sums, sums: Sums) -> None:
+    """Add ``sums`` to ``total``, in place."""
+    for parties, exchanged in sums.items():
+        total[parties] = total.get(parties, Exchanged()).plus(exchanged)
 
 
 # -- reading --
@@ -200,21 +196,16 @@ def _make_before(rating: int, games: int) -> Before:
     return Before(rating, stake(max(0, games - 1)))
 
 
-def _load_before(session: Session, entries: list[int]) -> dict[int, dict[str, Before]]:
-    """Return what ``before_of`` returns, from the stored changes, keyed by ledger entry."""
-    change = RatingChange
-    query = select(change.seq, change.bot_id, change.before, change.games)
-    found: defaultdict[int, dict[str, Before]] = defaultdict(dict)
-    for seq, bot_id, *state in session.execute(query.where(change.seq.in_(entries))):
-        found[seq][bot_id] = _make_before(*state)
-    return found
+def _load_before(session: Session, entry: int) -> dict[str, Before]:
+    """Return what ``before_of`` returns, from the stored changes of a ledger entry."""
+    query = select(RatingChange.bot_id, RatingChange.before, RatingChange.games).where(RatingChange.seq == entry)
+    return {bot_id: _make_before(*state) for bot_id, *state in session.execute(query)}
 
 
 def _total(results: Iterable[Sums]) -> Sums:
     total: Sums = {}
     for sums in results:
-        for parties, exchanged in sums.items():
-            total[parties] = total.get(parties, Exchanged()).plus(exchanged)
+        merge(total, sums)
     return total
 
 

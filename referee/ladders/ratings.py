@@ -51,7 +51,7 @@ class DescribedChange:
     seq: int
     bot_id: str
     kind: EntryKind
-    match_id: str | None
+    match_id: str
     reason: str | None
     at: datetime
     before: int
@@ -280,7 +280,7 @@ def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedCh
         is_result = entry.kind == EntryKind.RESULT
         changed = is_result and earlier is not _NO_VERSION and version != earlier
         earlier = version if is_result else earlier
-        of_act = (change.seq, change.bot_id, entry.kind, entry.match_id, entry.reason, entry.created_at)
+        of_act = (change.seq, change.bot_id, entry.kind, str(entry.match_id), entry.reason, entry.created_at)
         described.append(DescribedChange(*of_act, change.before, change.after, change.games, version, changed))
     return described[::-1]
 

@@ -33,9 +33,8 @@ class Ladder(Base):
     unlisted: Mapped[bool] = mapped_column(default=False)  # then it is in no list, and bots join at their owner's wish
     daily_matches: Mapped[int | None]  # of each bot; None for a variant
     created_at: Mapped[datetime]
-    frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until the ladder is repaired
+    frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until it is corrected
     exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
-    exchanges_after: Mapped[int] = mapped_column(BigInteger, default=0)  # ledger entries that ``OwnerExchange`` omits
     errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
     results: Mapped[int] = mapped_column(BigInteger, default=0)  # number of matches that count on it
     rows_changed: Mapped[int] = mapped_column(BigInteger, default=0)  # voids and repairs, which change ledger rows
@@ -262,10 +261,7 @@ Index(
 
 
 class RatingChange(Base):
-    """Represent a change of a rating by a ledger entry, to a whole ``rating_replay.RatingState``.
-
-    In a repair, ``before`` is the wrong value that was stored.
-    """
+    """Represent a change of a rating by a result or a void, to a whole ``rating_replay.RatingState``."""
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index(None, "ladder_id", "bot_id", "seq"),)

@@ -89,20 +89,20 @@ def test_a_history_goes_level_and_then_up_or_down() -> None:
     assert parsed(svg)[1].text == "from 1\u202f500.0 to 1\u202f480.0, between 1\u202f480.0 and 1\u202f520.0, in 2 steps"
 
 
-def test_versions_voids_and_repairs_are_marked_where_they_happened() -> None:
+def test_versions_and_voids_are_marked_where_they_happened() -> None:
     moves = [
         RatingStep(1500, 1510, version="<2.0>"),
         RatingStep(1510, 1500, "void", label="void: a cable was cut"),
-        RatingStep(1500, 1520, "repair", label="repair: by hand"),
+        RatingStep(1500, 1520),
     ]
 
     svg = rating_history(moves, "Rating")
     marks = list(parsed(svg).iter("g"))
 
-    assert [one.get("class") for one in marks] == ["mark version", "mark void", "mark repair"]
-    assert [one[0].text for one in marks] == ["version <2.0>", "void: a cable was cut", "repair: by hand"]
+    assert [one.get("class") for one in marks] == ["mark version", "mark void"]
+    assert [one[0].text for one in marks] == ["version <2.0>", "void: a cable was cut"]
     assert marks[0][1].get("x1") == "250"  # 66 + 552 / 3
-    assert marks[2][1].get("transform") == "translate(618 72)"  # 1490 to 1530 from 234 up to 18
+    assert marks[1][1].get("transform") == "translate(434 180)"  # 1490 to 1530 from 234 up to 18
 
 
 def test_a_trend_fills_its_little_box() -> None:

@@ -1,7 +1,8 @@
 """Helpers that fill a database for tests: owners, verified bots, matches played to their end; a fake clock."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -51,6 +52,10 @@ class FakeClock:
         return self.boot_id, self.seconds
 
 
+class _Undone(Exception):
+    pass
+
+
 @dataclass
 class World:
     """A database with helpers that each use one transaction."""
@@ -63,6 +68,13 @@ class World:
         clock = self.database.clock
         assert isinstance(clock, FakeClock)
         return clock
+
+    @contextmanager
+    def undoing(self) -> Iterator[Session]:
+        """Open a transaction that is rolled back at the end of the block."""
+        with suppress(_Undone), self.database.write() as session:
+            yield session
+            raise _Undone
 
     def account(self, role: str = "owner") -> str:
         with self.database.write() as session:

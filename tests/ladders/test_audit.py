@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import delete, func, select, text, update
+from sqlalchemy.orm import Session
 
 from referee.cli import main
 from referee.db.engine import Database
 from referee.ladders import audit, ratings, repairs
-from referee.ladders.audit_findings import Difference
+from referee.ladders.audit_findings import Difference, worst_by_ladder
 from referee.ladders.ladder_audit import check_ladder
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.match.canonical import dumps
@@ -50,15 +51,19 @@ def ladder(world: World) -> str:
 
 PLANTED = (
     "INSERT INTO ledger_entries (ladder_id, created_at, rating_rules, kind, match_id)"
-    " SELECT id, created_at, 3, {} FROM ladders"
+    " SELECT id, created_at, 3, {} FROM ladders WHERE seats = 2"
 )
-TAMPERED = [
+DERIVED = [
     ("UPDATE ratings SET value = value + 1 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "rating"),
     ("UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change"),
     ("UPDATE rating_changes SET games = games + 1 WHERE seq = 6", "change"),
     ("DELETE FROM rating_changes", "change"),
     ("DELETE FROM ratings", "rating"),
     ("UPDATE rating_counts SET bots = 0", "count"),
+    ("UPDATE ratings SET balance = 5 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "balance"),
+    ("UPDATE daily_exchanges SET gain = gain + 1", "exchange"),
+]
+DAMAGED = [
     ("UPDATE results SET placements = '[2, 2]' WHERE seq = 3", "result"),
     ("UPDATE results SET placements = '[]' WHERE seq = 4", "result"),
     ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "entry"),
@@ -75,38 +80,61 @@ TAMPERED = [
     (PLANTED.format("'result', NULL"), "entry"),
     (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "entry"),
     ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ledger_entries WHERE seq = 5", "entry"),
+    ("DELETE FROM rating_changes WHERE seq = 6; DELETE FROM ledger_entries WHERE seq = 6", "entry"),
+    ("DELETE FROM rating_changes WHERE seq = 2; DELETE FROM ledger_entries WHERE seq = 2", "entry"),
+    ("DELETE FROM results WHERE seq = 5", "entry"),
+    ("DELETE FROM rating_changes WHERE seq = 2; UPDATE ledger_entries SET seq = 99 WHERE seq = 2", "entry"),
+    ("UPDATE ledger_entries SET ladder_id = (SELECT id FROM ladders WHERE seats = 3) WHERE seq = 5", "entry"),
     ("UPDATE matches SET budget_ms = 7 WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
 ]
 
 
-def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: World, ladder: str) -> None:
-    world.match()
-    true = values(world)
-    for change, named in TAMPERED if world.database.is_sqlite else TAMPERED[::2]:
-        with world.database.write() as session:
-            for statement in change.split(";"):
-                session.execute(text(statement))
-        with world.database.read() as session:  # logs are replayed only where they matter
-            of_logs = list(audit.check_logs(session)) if named in ("result", "match", "seats") else []
-            differences = [*of_logs, *check_ladder(session, ladder, lambda more: None)]
-        assert named in {one.kind for one in differences}, change
-        with world.database.write() as session:
-            assert repairs.freeze_ladders(session, differences) == [ladder]
-        with world.database.read() as session:
-            assert "an audit found" in str(ratings.get_ladder(session, ladder).frozen_reason)
+def plant(session: Session, change: str) -> None:
+    for statement in change.split(";"):
+        session.execute(text(statement))
 
+
+def test_K27_F3_what_follows_from_the_ledger_is_named_frozen_and_recomputed(world: World, ladder: str) -> None:
+    true = values(world)
+    for change, named in DERIVED:
         with world.database.write() as session:
-            repaired = repairs.repair_ladder(session, ladder, matches=repairs.doubtful_matches(differences))
+            plant(session, change)
+            differences = list(check_ladder(session, ladder, lambda more: None))
+            assert named in {one.kind for one in differences}, change
+            assert all(one.is_repairable for one in differences)
+            assert repairs.freeze_ladders(session, differences) == [ladder]
+        assert str(frozen(world)).startswith("an audit found: ")
+
+        repaired = mend(world, ladder)
 
         with world.database.read() as session:
             assert list(check_ladder(session, ladder, lambda more: None)) == [], change
-        assert values(world).keys() == true.keys()
-        if "ledger_entries WHERE" not in change:  # a result that enters late counts after the others
-            assert values(world) == true, change
-        with world.database.read() as session:
-            assert ratings.get_ladder(session, ladder).frozen_reason is None
             act = session.get_one(LedgerEntry, repaired.seq)
-            assert (act.kind, act.ladder_id, act.reason) == ("repair", ladder, repaired.reason)
+        assert (act.kind, act.ladder_id, act.reason) == ("repair", ladder, repaired.reason)
+        assert repaired.repairs
+        assert values(world) == true, change
+        assert frozen(world) is None
+    assert found(world) == []
+
+
+def test_K27_F3_damage_of_the_ledger_or_of_results_is_named_frozen_and_not_repaired(world: World, ladder: str) -> None:
+    world.match()
+    world.play(world.bots(3))  # on another ladder
+    for change, named in DAMAGED:
+        with world.undoing() as session:
+            plant(session, change)
+            session.expire_all()
+
+            differences = [*audit.check_logs(session), *check_ladder(session, ladder, lambda more: None)]
+
+            assert named in {one.kind for one in differences}, change
+            worst = worst_by_ladder(differences)[ladder]
+            assert not worst.is_repairable, change
+            assert ladder in repairs.freeze_ladders(session, differences)
+            if worst.kind == "entry":
+                with pytest.raises(repairs.DamagedLedger, match="restore a backup"):
+                    repairs.repair_ladder(session, ladder)
+            assert ratings.get_ladder(session, ladder).frozen_reason == f"an audit found: {worst}"[:1000]
     assert found(world) == []
 
 
@@ -120,7 +148,7 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
     assert repaired.repairs == [f"rating of {bot} from {right + 1} to {right} after {values(world)[bot][1]} games"]
     with world.database.read() as session:
         latest = ratings.list_changes(session, ladder, bot, limit=1).items[0]
-    assert (latest.kind, latest.before, latest.after) == ("repair", right + 1, right)
+    assert (latest.kind != "repair", latest.after) == (True, right)  # a repair has no change of its own
 
     bots = sorted(values(world))
     with world.database.write() as session:
@@ -141,16 +169,6 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
     assert found(world) == []
     world.play(bots[1:])
     assert found(world) == []
-
-    # an entry whose result is missing is voided
-    with world.database.write() as session:
-        last = session.scalars(select(Result.match_id).order_by(Result.seq.desc())).first()
-        session.execute(delete(Result).where(Result.match_id == last))
-    assert {one.kind for one in found(world)} >= {"match", "entry", "change"}
-
-    mend(world, ladder)
-
-    assert [one.kind for one in found(world)] == ["match"]  # of which no log is a result
 
 
 def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(world: World, ladder: str) -> None:
@@ -213,6 +231,36 @@ def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite
     assert frozen(world) is None
     assert run() == (0, f"{tmp_path}: no differences\n")
     assert run("--repair", "--read-only")[0] == 2
+    world.database.dispose()
+
+
+def test_the_command_repairs_no_damaged_ladder_and_points_to_a_backup(tmp_path: Path, sqlite_template: Path) -> None:
+    (tmp_path / "referee.db").write_bytes(sqlite_template.read_bytes())
+    world = World(Database(f"sqlite:///{tmp_path / 'referee.db'}"))
+    world.database.clock = FakeClock()
+    result, whole = world.play(world.bots(2), choice=1), world.play(world.bots(3))
+    with world.database.write() as session:
+        session.execute(update(Rating).values(value=Rating.value + 1))
+        session.execute(update(Result).where(Result.match_id == result.match_id).values(placements=[1, 1]))
+
+    def run(*options: str) -> tuple[int, str]:
+        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["audit", *options])
+        return ran.exit_code, ran.stdout
+
+    code, told = run()
+    assert code == 1
+    assert f"`referee audit --repair`: {whole.ladder_id}\n" in told
+    assert f"frozen until you restore a backup with `referee restore`: {result.ladder_id}\n" in told
+    code, told = run("--json", "--repair")
+    done = json.loads(told)
+    assert (code, done["holds"], done["frozen"], done["damaged"]) == (1, False, [result.ladder_id], [result.ladder_id])
+    assert [each["ladder"] for each in done["repaired"]] == [whole.ladder_id]
+    assert {each["ladder"] for each in done["left"]} == {result.ladder_id}
+    with world.database.read() as session:
+        assert ratings.get_ladder(session, str(whole.ladder_id)).frozen_reason is None
+        assert "an audit found: result" in str(ratings.get_ladder(session, str(result.ladder_id)).frozen_reason)
+        repaired = session.scalars(select(LedgerEntry.ladder_id).where(LedgerEntry.kind == "repair"))
+        assert repaired.all() == [whole.ladder_id]
     world.database.dispose()
 
 

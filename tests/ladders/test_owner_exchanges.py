@@ -8,10 +8,10 @@ from sqlalchemy import select, update
 
 from referee.bots.tables import Bot
 from referee.errors import BadOption, NotFound
-from referee.ladders import ledger, owner_exchanges, repairs
+from referee.ladders import owner_exchanges, repairs
 from referee.ladders.owner_exchanges import SLACK, Before, Exchanged, ExchangedPoints, sums_of
 from referee.ladders.rating_replay import RatedSeats
-from referee.ladders.tables import Ladder, OwnerExchange
+from referee.ladders.tables import OwnerExchange
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO, START
 from referee.workflows import voiding
@@ -119,20 +119,6 @@ def test_F5_a_repair_counts_the_same_again(world: World) -> None:
 
     assert before
     assert stored(world) == before
-
-
-def test_F5_results_from_before_they_were_counted_are_not_subtracted(world: World) -> None:
-    one, other = world.bots(2)
-    result = world.play([one, other])
-    with world.database.write() as session:
-        session.execute(update(Ladder).values(exchanges_after=10**6))
-        session.execute(update(OwnerExchange).values(encounters=5, gain=0, variance=0, excess=0.0))
-
-    with world.database.write() as session:
-        ledger.lock_ledger(session)
-        voiding.void_match(session, result.match_id, "a test", created_by=None, master_key=MASTER_KEY)
-
-    assert [row.encounters for row in listed(world, result)] == [5]
 
 
 def test_unknown_ladders_and_foreign_cursors_are_refused(world: World) -> None:

@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from referee.db.engine import Database
 from referee.ladders import nightly_audit
-from referee.ladders.tables import AuditRun, Ladder, Rating
+from referee.ladders.tables import AuditRun, Ladder, LedgerEntry, Rating, RatingChange
 from tests.database.world import FakeClock, World
 from workers.nightly_auditor import LOOK_S, REST_S, NightlyAuditor
 
@@ -80,6 +80,21 @@ def test_F3_a_difference_freezes_its_ladder_and_is_stored(world: World) -> None:
     with world.database.read() as session:
         assert session.scalars(select(Ladder.frozen_reason)).one() is not None
         assert nightly_audit.load_state(session).differences == run.differences
+
+
+def test_F3_damage_of_the_ledger_is_why_its_ladder_is_frozen(world: World) -> None:
+    bots = world.bots(2)
+    result = world.play(bots)
+    world.play(bots)
+    with world.database.write() as session:
+        session.execute(delete(RatingChange).where(RatingChange.seq == 1))
+        session.execute(delete(LedgerEntry).where(LedgerEntry.seq == 1))
+
+    finish(NightlyAuditor(world.database))
+
+    with world.database.read() as session:
+        reason = session.scalars(select(Ladder.frozen_reason)).one()
+    assert reason == f"an audit found: entry {result.match_id}: stored no entry, expected an entry for result 1"
 
 
 def test_a_run_that_its_scheduler_left_is_continued_by_another_after_ten_minutes(

@@ -17,7 +17,6 @@ MIN_POINTS: Final = 40.0  # least range of the axis, so that small changes do no
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 84, 26, 3
 SHAPES: Final = {
     EntryKind.VOID: "M-4,-4L4,4M-4,4L4,-4",
-    EntryKind.REPAIR: "M0,-6L6,0L0,6L-6,0Z",
     "version": "M-5,0L5,0L0,8Z",
 }
 
@@ -34,7 +33,7 @@ class RatingStep:
 
 
 def rating_history(steps: Sequence[RatingStep], title: str) -> Markup:
-    """Return a chart of the rating after each ledger entry, with marks at new versions, voids and repairs.
+    """Return a chart of the rating after each ledger entry, with marks at new versions and voids.
 
     ``steps`` are ordered from oldest to newest. There must be at least one.
     """
