@@ -34,6 +34,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "tournament": "tournament",
         "series": "series",
         "standings": "standings",
+        "api": "api",
     },
     "Run a service": {
         "demo": "demo",
