@@ -1,4 +1,4 @@
-"""Implement `referee audit`, which compares a database, or the public ladders of a service, with the match logs."""
+"""Implement `referee admin audit`, which compares a database, or the public ladders of a service, with the logs."""
 
 import json
 import sys
@@ -70,11 +70,12 @@ def audit(
     keys: KeyRing | None,
     as_json: bool,
 ) -> None:
-    """Replay all logs, check their signatures, recompute all ratings, and compare them with the database.
+    """Replay all logs, recompute all ratings, and compare them with the database.
 
-    With --url, anybody can audit the ladders of a service from its public files: the ledger must lead to the ratings
-    that are shown, bit for bit, the log of every rated match must be valid, signed, and agree with the ledger, and the
-    signatures must form one chain. Ctrl-C ends the audit with a report of what was found so far.
+    It also checks the signatures. With --url, anybody can audit the ladders of a service from its public files: the
+    ledger must lead to the ratings that are shown, bit for bit, the log of every rated match must be valid, signed, and
+    agree with the ledger, and the signatures must form one chain. Ctrl-C ends the audit with a report of what was found
+    so far.
 
     Logs that were pruned are signed, but not replayable; they are counted apart.
 
@@ -243,7 +244,7 @@ def _print_findings(
     if count > MAX_SHOWN:
         click.echo(f"… and {count - MAX_SHOWN} more differences")
     if frozen and not repaired:
-        click.echo(f"These ladders are frozen until you run `referee audit --repair`: {', '.join(frozen)}")
+        click.echo(f"These ladders are frozen until you run `referee admin audit --repair`: {', '.join(frozen)}")
     click.echo(f"{folder}: " + ("no differences" if not count else f"{count} differences"))
 
 

@@ -197,7 +197,7 @@ def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite
         session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
 
     def run(*options: str) -> tuple[int, str]:
-        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["audit", *options])
+        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["admin", "audit", *options])
         return ran.exit_code, ran.stdout
 
     code, told = run("--json", "--read-only")

@@ -63,14 +63,6 @@ def ladder_id(api: Api, wanted: str) -> str:
     return _find_by_name("ladder", wanted, listed, lambda item: f"{item['id']} ({item['game']})")
 
 
-def series_id(api: Api, wanted: str) -> str:
-    """Return the id of the series with this id or name. Raise ``NotFoundByName`` unless exactly one has the name."""
-    if ID.fullmatch(wanted):
-        return wanted
-    listed = list(api.items("/series?limit=100"))
-    return _find_by_name("series", wanted, listed, lambda item: f"{item['id']} ({item['created_at'][:10]})")
-
-
 @lru_cache(maxsize=1)
 def _list_bots(api: Api) -> list[Json]:
     """List the bots of the service. Cache the list, so that a command with several names requests it only once."""

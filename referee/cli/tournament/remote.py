@@ -25,7 +25,7 @@ MAX_EXAMPLE = 76  # characters of a line in the help of a command
 
 ADVICE = {  # by the code of the problem document
     "unauthenticated": "run `referee login`, or pass a valid token with --token-file or $REFEREE_TOKEN",
-    "missing_scope": "run `referee tokens create` with this scope, or pass another token",
+    "missing_scope": "create a token with this scope on the page /account, or pass another token",
     "not_found": "check the id; `referee tournament list` lists the tournaments",
     "precondition_failed": "run the command again",
     "rate_limited": "wait a minute and run the command again",
