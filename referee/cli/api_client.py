@@ -102,15 +102,9 @@ class Api:
         """Send a request. With a token, it takes effect only once even if it is repeated after a broken connection."""
         return self._json("POST", path, body)
 
-    def put(self, path: str, body: Json) -> Any:
-        return self._json("PUT", path, body)
-
     def patch(self, path: str, body: Json) -> Any:
         """Change only these fields, regardless of the current version of the resource."""
         return self._json("PATCH", path, body)
-
-    def delete(self, path: str) -> None:
-        self._json("DELETE", path)
 
     def items(self, path: str, *, most_pages: int | None = PAGES) -> Iterator[Json]:
         """Yield the items of a list, fetching at most ``most_pages`` pages. Raise ``RefereeError`` if it is none."""

@@ -30,7 +30,7 @@ def test_a_preset_is_a_draft_whose_terms_options_replace(there: Hall) -> None:
 def test_entries_need_a_code_or_the_approval_of_the_organiser(there: Hall) -> None:
     event = there.json("create", "Students cup", *SHORT, "--max-entries", "2", "--bots-per-owner", "4", "--open")["id"]
     with Api(there.up.url, there.token) as organiser:
-        organiser.put(f"/tournaments/{event}/admission", {"join_code": "spring 2030", "guests": []})
+        organiser.send("PUT", f"/api/v1/tournaments/{event}/admission", {"join_code": "spring 2030", "guests": []})
     without = there.says("enter", event, "Ada sound", token=there.owner, status=1).stderr
     there.says("enter", event, "Ada sound", "--code", "Spring-2030", token=there.owner)
     shown = there.says("show", event).stdout
