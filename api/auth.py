@@ -63,7 +63,7 @@ def require_scope(scope: Scope) -> None:
     if held is not None and not grants(held, scope):
         detail = (
             f"This request needs a token with the scope `{scope}`; this token has {' and '.join(held)}. Create a token "
-            "with that scope on the account page or with `referee tokens create`."
+            "with that scope on the account page."
         )
         challenge = f'Bearer realm="referee", error="insufficient_scope", scope="{scope}"'
         raise Problem(403, "missing_scope", detail, headers={"WWW-Authenticate": challenge})

@@ -1,4 +1,4 @@
-"""Tell `referee doctor` how its requests arrive: from which address, with which headers of proxies.
+"""Tell `referee admin doctor` how its requests arrive: from which address, with which headers of proxies.
 
 Only requests that the master key proves get this, in a header of the response.
 """

@@ -11,13 +11,14 @@ from pathlib import Path
 import click
 import pytest
 
-from referee.cli import main
 from tests.cli.running import PATIENCE_S, service, surroundings
+from tests.cli.test_help import COMMANDS
 from tests.machine import require
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMAND = r"^referee ([a-z][a-z-]*)(?: ([a-z][a-z-]*)\b)?"
 named_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -103,12 +104,32 @@ def test_links_within_the_project_lead_somewhere(page: Path) -> None:
 def test_commands_that_are_named_exist(page: Path) -> None:
     text = page.read_text()
     shell = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    named = {
-        *re.findall(r"`referee ([a-z][a-z-]*)", text),
-        *re.findall(r"^referee ([a-z][a-z-]*)", shell, re.MULTILINE),
+    named = {*re.findall(COMMAND, shell, re.MULTILINE), *re.findall(rf"`{COMMAND[1:]}", text)}
+
+    if page.name == "CHANGELOG.md":  # it also names commands of groups that are gone
+        named = {(command, "") for command, _ in named}
+    assert [command for command in named if not exists(*command)] == []
+
+
+def test_commands_that_the_program_and_its_pages_name_exist() -> None:
+    files = [path for folder in ("api", "referee", "workers", "deploy") for path in (ROOT / folder).rglob("*.*")]
+    texts = {path: path.read_text() for path in files if path.suffix in (".py", ".html", ".js", ".yml")}
+
+    unknown = {
+        f"{path.relative_to(ROOT)}: {' '.join(command)}"
+        for path, text in texts.items()
+        for command in re.findall(rf"[`>]{COMMAND[1:]}", text)
+        if not exists(*command)
     }
 
-    assert named <= set(main.list_commands(click.Context(main)))
+    assert unknown == set()
+
+
+def exists(command: str, following: str) -> bool:
+    """Return whether there is such a command or, if it is a group, such a command of it."""
+    if command not in COMMANDS:
+        return False
+    return not following or not isinstance(COMMANDS[command], click.Group) or f"{command} {following}" in COMMANDS
 
 
 @named_page

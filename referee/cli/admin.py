@@ -1,4 +1,4 @@
-"""Implement `referee admin`, which makes changes to the database that only the operator of this machine may make."""
+"""Implement the commands of `referee admin` that change the database as only the operator of this machine may."""
 
 from pathlib import Path
 
@@ -21,12 +21,7 @@ from referee.workflows import account_oversight, match_retry
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 
 
-@click.group()
-def admin() -> None:
-    """Manage accounts, tokens, stuck matches and the schema, as the operator of this machine."""
-
-
-@admin.command()
+@click.command()
 @click.argument("name")
 @click.option(
     "--role", type=click.Choice(["organiser", "owner", "admin"]), default="organiser", help="Role of the account."
@@ -45,7 +40,7 @@ def create(name: str, role: str, data: Path | None, as_json: bool) -> None:
     show({"name": name, "role": role, "token": token}, token, as_json=as_json)
 
 
-@admin.command()
+@click.command()
 @click.argument("name")
 @click.argument("new_role", metavar="ROLE", type=click.Choice(["organiser", "owner", "admin"]))
 @click.option("--reason", metavar="TEXT", help="Reason, kept in the list of acts.")
@@ -69,7 +64,7 @@ def role(name: str, new_role: str, reason: str | None, data: Path | None, as_jso
         show({"name": name, "role": new_role}, "", as_json=True)
 
 
-@admin.command()
+@click.command()
 @click.argument("name")
 @data_option
 @json_option
@@ -87,7 +82,7 @@ def token(name: str, data: Path | None, as_json: bool) -> None:
     show({"name": name, "token": text}, text, as_json=as_json)
 
 
-@admin.command()
+@click.command()
 @data_option
 @json_option
 def upgrade(data: Path | None, as_json: bool) -> None:
@@ -104,7 +99,7 @@ def upgrade(data: Path | None, as_json: bool) -> None:
     show({"revision": required_revision(), "changes": changes}, "\n".join(sentences), as_json=as_json)
 
 
-@admin.command()
+@click.command()
 @click.argument("match_id", metavar="MATCH")
 @data_option
 @json_option

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import count, islice
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -40,6 +41,10 @@ class ApiRefusal(RefereeError):
 
 class ApiUnreachable(RefereeError):
     """Signal that the service did not answer, or that its answer does not follow this API."""
+
+
+class ApiRedirect(ApiUnreachable):
+    """Signal that the service redirected a request. The client follows none, so that no other host gets the token."""
 
 
 class BadServiceUrl(RefereeError):
@@ -97,21 +102,17 @@ class Api:
         """Send a request. With a token, it takes effect only once even if it is repeated after a broken connection."""
         return self._json("POST", path, body)
 
-    def put(self, path: str, body: Json) -> Any:
-        return self._json("PUT", path, body)
-
     def patch(self, path: str, body: Json) -> Any:
         """Change only these fields, regardless of the current version of the resource."""
         return self._json("PATCH", path, body)
 
-    def delete(self, path: str) -> None:
-        self._json("DELETE", path)
-
-    def items(self, path: str) -> Iterator[Json]:
-        """Yield the items of a list, fetching at most ``PAGES`` pages."""
+    def items(self, path: str, *, most_pages: int | None = PAGES) -> Iterator[Json]:
+        """Yield the items of a list, fetching at most ``most_pages`` pages. Raise ``RefereeError`` if it is none."""
         join = "&" if "?" in path else "?"
         page = self.get(path)
-        for _ in range(PAGES):
+        for _ in islice(count(), most_pages):
+            if not isinstance(page, dict) or not {"items", "next"} <= page.keys():
+                raise RefereeError(f"{path} is not a list with pages.")
             yield from page["items"]
             if page["next"] is None:
                 return
@@ -119,7 +120,25 @@ class Api:
 
     def fetch(self, path: str) -> bytes:
         """Return the content of a file; ``path`` starts at the root of the service."""
-        return self._answer("GET", path)
+        return self.send("GET", path)
+
+    def send(self, method: str, path: str, body: Json | None = None) -> bytes:
+        """Send a request, and return the content of the answer; ``path`` starts at the root of the service."""
+        content = None if body is None else json.dumps(body)  # httpx would refuse NaN, which the service has to refuse
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        headers |= {"If-Match": "*"} if method == "PATCH" else {}
+        if method == "POST" and "Authorization" in self._headers:
+            headers["Idempotency-Key"] = secrets.token_hex(16)
+        request = partial(self._exchange, method, path, content=content, headers=headers)
+        with self._reaching():
+            if method == "POST" and "Idempotency-Key" not in headers:
+                self._client.close()  # a pooled connection may be closing, and this request must not be repeated
+                self._client = self._connect()
+                return request()
+            try:
+                return request()
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                return request()
 
     @contextmanager
     def stream(
@@ -142,28 +161,11 @@ class Api:
         )
 
     def _json(self, method: str, path: str, body: Json | None = None) -> Any:
-        answer = self._answer(method, f"/api/v1{path}", body)
+        answer = self.send(method, f"/api/v1{path}", body)
         try:
             return json.loads(answer) if answer else None
         except ValueError as error:
             raise ApiUnreachable(f"{self.url} did not answer like a referee service") from error
-
-    def _answer(self, method: str, path: str, body: Json | None = None) -> bytes:
-        content = None if body is None else json.dumps(body)  # httpx would refuse NaN, which the service has to refuse
-        headers = {"Content-Type": "application/json"} if body is not None else {}
-        headers |= {"If-Match": "*"} if method == "PATCH" else {}
-        if method == "POST" and "Authorization" in self._headers:
-            headers["Idempotency-Key"] = secrets.token_hex(16)
-        request = partial(self._exchange, method, path, content=content, headers=headers)
-        with self._reaching():
-            if method == "POST" and "Idempotency-Key" not in headers:
-                self._client.close()  # a pooled connection may be closing, and this request must not be repeated
-                self._client = self._connect()
-                return request()
-            try:
-                return request()
-            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
-                return request()
 
     def _exchange(self, method: str, path: str, **content: Any) -> bytes:
         response = self._client.request(method, path, **content)
@@ -181,7 +183,7 @@ class Api:
         if httpx.codes.is_error(status):
             raise _refusal(status, answer)
         if httpx.codes.is_redirect(status):  # not followed: the token is only for the service that the user named
-            raise ApiUnreachable(f"{self.url} redirected ({status}); use the final URL")
+            raise ApiRedirect(f"{self.url} redirected ({status}); use the final URL")
 
 
 def parse_origin(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Implement `referee audit`, which compares a database, or the public ladders of a service, with the match logs."""
+"""Implement `referee admin audit`, which compares a database, or the public ladders of a service, with the logs."""
 
 import json
 import sys
@@ -92,11 +92,12 @@ def audit(
     keys: KeyRing | None,
     as_json: bool,
 ) -> None:
-    """Replay all logs, check their signatures, recompute all ratings, and compare them with the database.
+    """Replay all logs, recompute all ratings, and compare them with the database.
 
-    With --url, anybody can audit the ladders of a service from its public files: the ledger must lead to the ratings
-    that are shown, bit for bit, the log of every rated match must be valid, signed, and agree with the ledger, and the
-    signatures must form one chain. Ctrl-C ends the audit with a report of what was found so far.
+    It also checks the signatures. With --url, anybody can audit the ladders of a service from its public files: the
+    ledger must lead to the ratings that are shown, bit for bit, the log of every rated match must be valid, signed, and
+    agree with the ledger, and the signatures must form one chain. Ctrl-C ends the audit with a report of what was found
+    so far.
 
     Logs that were pruned are signed, but not replayable; they are counted apart.
 
@@ -260,11 +261,11 @@ def _print_findings(folder: Path, left: Findings, repaired: list[RepairReport], 
         click.echo(f"… and {left.count - MAX_SHOWN} more differences")
     repairable = [ladder_id for ladder_id in frozen if ladder_id not in left.damaged]
     if repairable:
-        click.echo(f"These ladders are frozen until you run `referee audit --repair`: {', '.join(repairable)}")
+        click.echo(f"These ladders are frozen until you run `referee admin audit --repair`: {', '.join(repairable)}")
     if left.damaged:
         click.echo(
             "The ledger or the results of these ladders are damaged, which no repair corrects. They must stay frozen "
-            f"until you restore a backup with `referee restore`: {', '.join(left.damaged)}"
+            f"until you restore a backup with `referee admin restore`: {', '.join(left.damaged)}"
         )
     click.echo(f"{folder}: " + ("no differences" if not left.count else f"{left.count} differences"))
 

@@ -1,4 +1,4 @@
-"""Implement `referee backup` and `referee restore`."""
+"""Implement `referee admin backup` and `referee admin restore`."""
 
 import json
 from contextlib import ExitStack
@@ -30,7 +30,7 @@ def backup(file: Path, data: Path | None, *, checks: bool, as_json: bool) -> Non
     """Write a consistent copy of the database to FILE, while the service runs.
 
     FILE must not exist. It does not contain the master key: keep that elsewhere, because both together reveal the cards
-    of matches in progress. Redis needs no backup. `referee restore` puts the copy back.
+    of matches in progress. Redis needs no backup. `referee admin restore` puts the copy back.
     """
     if checks:
         inventory = backups.check_backup(file)
@@ -61,7 +61,7 @@ def restore(
     Matches that were not over when the backup was made are cancelled, because they may have been played since, and
     their cards may be known; tournaments play them again with other cards. Everything after the backup is lost: bots
     and accounts made since must be made again, and tokens revoked since are valid again. The exit status is that of
-    `referee audit`, which runs at the end. With --json, its document is printed on a line of its own, the second.
+    `referee admin audit`, which runs at the end. With --json, its document is printed on a line of its own, the second.
     """
     settings = load_settings(data)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Implement `referee bots`, which lists the user's bots and moves, renames, retires and deletes them."""
+"""Implement `referee bots`, which lists the user's bots, shows one and moves it to another URL."""
 
 import sys
 from typing import Any
@@ -8,43 +8,18 @@ import click
 from referee.bots.states import BotState
 from referee.cli.bot_check import format_report, wait_for_check
 from referee.cli.browser import open_option, open_page
-from referee.cli.ladders import PLAY
+from referee.cli.ladder_play import PLAY
 from referee.cli.plain_text import note, quote_argument
 from referee.cli.tournament import lookup
-from referee.cli.tournament.remote import Remote, ServiceCommand
+from referee.cli.tournament.remote import Remote, service_command
 from referee.labels import state_label
 from referee.match.canonical import Json
 
 
-class ListByDefault(click.Group):
-    """Run the subcommand `list` if none is given."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None:
-            name = quote_argument(args[0])
-            ctx.fail(f"No such command {name}. If it is one of your bots, `referee bots show {name}` shows it.")
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=ListByDefault)
-def bots() -> None:
-    """List and show your bots, move one to another URL, rename, retire or delete one.
-
-    Pass a BOT by name or id. `referee bots` alone lists them.
-    """
-
-
-@bots.command("list", cls=ServiceCommand)
+@service_command("list")
 @click.option("--retired", is_flag=True, help="List retired bots, too.")
 def list_bots(remote: Remote, retired: bool) -> None:
-    """List your bots with their state, the games they are certified for, their ladders and ratings.
+    """List your bots with their states, certificates, ladders and ratings.
 
     \b
     Example:
@@ -56,7 +31,7 @@ def list_bots(remote: Remote, retired: bool) -> None:
     remote.show({"items": items}, "\n\n".join(map(format_bot, items)) or none)
 
 
-@bots.command(cls=ServiceCommand)
+@service_command()
 @click.argument("bot", metavar="BOT")
 @open_option
 def show(remote: Remote, bot: str, opens: bool) -> None:
@@ -72,7 +47,7 @@ def show(remote: Remote, bot: str, opens: bool) -> None:
         open_page(remote.page(f"bots/{found['id']}"))
 
 
-@bots.command(cls=ServiceCommand)
+@service_command()
 @click.argument("bot", metavar="BOT")
 @click.argument("address", metavar="URL")
 @click.option("--no-check", is_flag=True, help="Do not wait for the check of the bot at its new URL.")
@@ -96,71 +71,6 @@ def move(remote: Remote, bot: str, address: str, no_check: bool) -> None:
     remote.show(checked, format_report(checked))
     if not checked["certificate"]:
         sys.exit(1)
-
-
-@bots.command(cls=ServiceCommand)
-@click.argument("bot", metavar="BOT")
-@click.argument("name", metavar="NAME")
-def rename(remote: Remote, bot: str, name: str) -> None:
-    """Give a bot another name.
-
-    Logs and matches keep the name that the bot played under, and its page shows earlier names. For 30 days nobody else
-    can take the earlier name. A name can be changed 5 times in 30 days.
-
-    \b
-    Example:
-      referee bots rename "My bot" "Ada 2"
-    """
-    own = lookup.own_bot(remote.api, bot)
-    renamed = remote.api.patch(f"/bots/{own['id']}", {"name": name})
-    remote.show(renamed, f"{own['name']} is now called {renamed['name']}")
-
-
-@bots.command(cls=ServiceCommand)
-@click.argument("bot", metavar="BOT")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-def retire(remote: Remote, bot: str, yes: bool) -> None:
-    """Retire a bot for good.
-
-    Matches in progress are played to the end, and matches that have not begun are cancelled. Its results are kept. This
-    cannot be undone, so the command asks for confirmation.
-
-    \b
-    Example:
-      referee bots retire "My bot"
-    """
-    own = lookup.own_bot(remote.api, bot)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("A bot that is retired never plays again. Pass --yes to retire it.")
-        click.confirm(f"{own['name']} will never play again. Retire it?", abort=True, err=True)
-    retired = remote.api.post(f"/bots/{own['id']}/retire")
-    remote.show(retired, f"{retired['name']} is retired")
-
-
-@bots.command(cls=ServiceCommand)
-@click.argument("bot", metavar="BOT")
-@click.option("--yes", is_flag=True, help="Do not ask for the name of the bot.")
-def delete(remote: Remote, bot: str, yes: bool) -> None:
-    """Delete a bot for good. Pass the id of a retired one.
-
-    The bot is retired, and its URL, description, settings, checks and reports of faults and errors are erased. Its
-    results, ratings and logs stay under the name it played under, because the ratings of other bots follow from them.
-    This cannot be undone, so the command asks for the name of the bot.
-
-    \b
-    Example:
-      referee bots delete "My bot"
-    """
-    own = lookup.own_bot(remote.api, bot)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("A deletion cannot be undone. Pass --yes to delete the bot.")
-        typed = click.prompt(f"Type {own['name']} to delete the bot for good", err=True)
-        if typed.strip() != own["name"]:
-            raise click.UsageError(f"This is not the name of the bot, which is {own['name']}. Nothing was deleted.")
-    deleted = remote.api.post(f"/bots/{own['id']}/delete", {"name": own["name"]})
-    remote.show(deleted, f"{deleted['id']} is deleted; its results are shown as those of {deleted['name']}")
 
 
 def _load(remote: Remote, bot_id: str) -> Json:

@@ -1,4 +1,4 @@
-"""Implement `referee class create`, which makes the accounts of a class and writes their tokens.
+"""Implement `referee admin class`, which makes the accounts of a class and writes their tokens.
 
 ``class_cards`` renders the sheet with a card for each account.
 """
@@ -28,11 +28,6 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 COLUMNS: Final = ("name", "account", "state", "token", "service")
 
 
-@click.group("class")
-def class_group() -> None:
-    """Create the accounts of a class, as an operator of the service."""
-
-
 @dataclass(frozen=True, slots=True)
 class NameLine:
     """Hold a line of the list of names."""
@@ -41,7 +36,7 @@ class NameLine:
     name: str
 
 
-@service_command("create")
+@service_command("class")
 @click.argument("names", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", type=FILE, metavar="FILE", help="Write names and tokens as CSV to this new file.")
 @click.option(
@@ -52,7 +47,7 @@ class NameLine:
 )
 @click.option("--days", type=Number(1, MAX_LIFETIME_DAYS), help="Days after which the tokens expire. [default: never]")
 @click.option("--service-url", metavar="URL", help="Address of the service for students. [default: that of --url]")
-def create(
+def create_accounts(
     remote: Remote,
     names: Path,
     out: Path | None,
@@ -61,7 +56,7 @@ def create(
     days: int | None,
     service_url: str | None,
 ) -> None:
-    """Create an account for each line of the file NAMES, with a token that may play.
+    """Create an account with a token for each line of the file NAMES.
 
     Blank lines and lines that begin with # are ignored. If a name is bad, all bad lines are reported and nothing is
     created. Accounts that exist are reported and get no token without --new-tokens, so the command can be run again
@@ -70,7 +65,7 @@ def create(
 
     \b
     Example:
-      referee class create names.txt --out tokens.csv --cards cards.html
+      referee admin class names.txt --out tokens.csv --cards cards.html
     """
     lines = read_names(names)
     _refuse_existing([file for file in (out, cards) if file is not None])
@@ -172,6 +167,3 @@ def _write(file: Path, text: str) -> None:
     except OSError as error:
         note(f"{file} cannot be written ({error.strerror}); its content follows.")
         click.echo(text)
-
-
-class_group.add_command(create)

@@ -78,7 +78,7 @@ class DemoBot:
     help="Port to serve on. [default: 8000, or the next free one]",
 )
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
-    """Start the service and six bots, play a tournament and ladder matches, and check a log."""
+    """Start a service with six bots that play a tournament and ladder matches."""
     with Signals() as signals, _folder(data) as folder:
         load_settings(folder)  # creates the master key, which all child processes use
         demonstration = Demonstration(Console(), folder, port, signals)

@@ -1,4 +1,4 @@
-"""Implement `referee doctor`."""
+"""Implement `referee admin doctor`."""
 
 import json
 from dataclasses import asdict

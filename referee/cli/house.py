@@ -22,19 +22,7 @@ from referee.match.canonical import Json
 DEALS = 1000
 
 
-@click.group()
-def house() -> None:
-    """Serve house players as bots, or measure how strong they are.
-
-    \b
-    house:1  Random  plays any legal action
-    house:2  Novice  plays like a beginner
-    house:3  Sound   plays by good rules of thumb
-    house:4  Search  tries actions in positions that fit what it knows
-    """
-
-
-@house.command()
+@click.command()
 @click.argument("player", metavar="PLAYER")
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to serve on.")
 @click.option("--port", type=PORT, default=9000, help="Port to serve on; 0 picks a free port.")
@@ -97,7 +85,7 @@ def serve(
         raise click.ClickException(f"Cannot serve on {host} port {port}: {error.strerror or error}") from error
 
 
-@house.command()
+@click.command()
 @click.option("--deals", type=Number(2, 1_000_000), default=DEALS, help="Deals per comparison, each played twice.")
 @click.option(
     "--game",

@@ -1,4 +1,4 @@
-"""Implement `referee keys`, which lists the keys of a service and rotates its master key."""
+"""Implement `referee admin keys`, which lists the keys of a service and rotates its master key."""
 
 import json
 import os
@@ -26,26 +26,21 @@ STEPS = """The master key is set by REFEREE_MASTER_KEY, so it is changed there. 
 
 1. Add it to REFEREE_ACCEPTED_MASTER_KEYS on every host, and restart all processes, one after the other.
 2. Set REFEREE_MASTER_KEY to it and REFEREE_ACCEPTED_MASTER_KEYS to the old one on every host, and restart again.
-3. Run `referee keys reseal`, and ask owners to rotate the secrets of bots and webhooks.
-4. When `referee keys list` shows no unfinished groups for the old key, remove it and restart."""
+3. Run `referee admin keys reseal`, and ask owners to rotate the secrets of bots and webhooks.
+4. When `referee admin keys list` shows no unfinished groups for the old key, remove it and restart."""
 OTHER_KEYS = """Other keys:
   bots       secrets derive from the master key; owners rotate one with POST /api/v1/bots/ID/rotate-secret, and the old
              one is accepted for 24 hours
   webhooks   the same, with POST /api/v1/webhooks/ID/rotate-secret
-  tokens     do not derive from the master key; owners replace them with `referee tokens`
+  tokens     do not derive from the master key; owners replace them on the page /account
   sessions   there are none: pages send the token"""
 
 
-@click.group()
-def keys() -> None:
-    """List the keys of a service, and rotate its master key while both are accepted."""
-
-
-@keys.command("list")
+@click.command("list")
 @data_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def list_keys(data: Path | None, *, as_json: bool) -> None:
-    """List the master keys of the settings: their ids, the keys that sign logs, and what still needs them."""
+    """List the master keys, the keys that sign logs, and what still needs them."""
     settings, database = open_database(data)
     try:
         with database.read() as session:
@@ -60,11 +55,11 @@ def list_keys(data: Path | None, *, as_json: bool) -> None:
     click.echo(f"\n{OTHER_KEYS}")
 
 
-@keys.command()
+@click.command()
 @data_option
 @json_option
 def rotate(data: Path | None, *, as_json: bool) -> None:
-    """Make a new master key the current one, and accept the old one until `referee keys end`.
+    """Make a new master key the current one, and accept the old one.
 
     This changes the file master.key in the data directory; restart the service afterwards. If the key is set by
     REFEREE_MASTER_KEY, the command prints a new key and what to do, and changes nothing.
@@ -77,20 +72,23 @@ def rotate(data: Path | None, *, as_json: bool) -> None:
         return
     old = _read(settings)
     if old.accepted:
-        raise Conflict("An earlier master key is still accepted. End it first, with `referee keys end`.")
+        raise Conflict("An earlier master key is still accepted. End it first, with `referee admin keys end`.")
     _write(settings, MasterKey(new_key(), [bytes(old)]))
     text = (
-        "A new master key is the current one, and the old one is accepted. Restart the service, then run `referee keys "
-        "reseal`. Keep a copy of master.key apart from your backups."
+        "A new master key is the current one, and the old one is accepted. Restart the service, then run `referee "
+        "admin keys reseal`. Keep a copy of master.key apart from your backups."
     )
     show({"rotated": True}, text, as_json=as_json)
 
 
-@keys.command()
+@click.command()
 @data_option
 @json_option
 def reseal(data: Path | None, *, as_json: bool) -> None:
-    """Seal the seeds of ended deal groups with the current key, so that the old one is not needed for them."""
+    """Seal the seeds of ended deal groups with the current key.
+
+    The old key is then not needed for them.
+    """
     settings, database = open_database(data)
     try:
         report = key_rotation.reseal_ended_groups(database, settings.master_key)
@@ -102,15 +100,16 @@ def reseal(data: Path | None, *, as_json: bool) -> None:
         raise click.ClickException(f"{report.unreadable} seeds cannot be read with any key of the settings.")
 
 
-@keys.command()
+@click.command()
 @data_option
 @click.option("--force", is_flag=True, help="End them even if unfinished or ended deal groups need them.")
 @json_option
 def end(data: Path | None, *, force: bool, as_json: bool) -> None:
-    """Stop accepting earlier master keys. Secrets of bots and webhooks from before the rotation become invalid.
+    """Stop accepting earlier master keys.
 
-    The command refuses this while matches that began with them are not over, or ended ones were not resealed, or while
-    `referee up` has not been restarted, because it would begin more of them.
+    Secrets of bots and webhooks from before the rotation become invalid. The command refuses this while matches that
+    began with them are not over, or ended ones were not resealed, or while `referee up` has not been restarted, because
+    it would begin more of them.
     """
     settings, database = open_database(data)
     try:
@@ -123,7 +122,7 @@ def end(data: Path | None, *, force: bool, as_json: bool) -> None:
         use = needed[0]
         raise Conflict(
             f"Master key {use.id} is needed for {use.unfinished_groups} unfinished and {use.ended_groups} ended deal "
-            "groups. Let the matches end and run `referee keys reseal`, or pass --force."
+            "groups. Let the matches end and run `referee admin keys reseal`, or pass --force."
         )
     if not force and not _is_set_by_environment():
         _check_restart(settings)

@@ -1,6 +1,7 @@
-"""Group commands under headings, and import the module of a command only when the command is used.
+"""Group commands under headings, and import the module of a command only when the command runs.
 
-Importing all modules takes long, because some of them import every game.
+Importing all modules takes long, because some of them import every game. So the help of a group imports none: the table
+of the group has the summaries.
 """
 
 from collections.abc import Mapping
@@ -9,33 +10,43 @@ from typing import Any
 
 import click
 
+from referee.cli.former_commands import FORMER
+
+Members = Mapping[str, Mapping[str, tuple[str, str]]]
+
 
 class LazyGroup(click.Group):
-    """Load each command from a module of ``package``. ``members`` maps each heading to {command: module}."""
+    """Load each command from a module of ``package``.
 
-    def __init__(self, *args: Any, package: str, members: Mapping[str, Mapping[str, str]], **more: Any) -> None:
+    ``members`` maps each heading to {command: (module, summary)}; the summary is the first paragraph of its help.
+    """
+
+    def __init__(self, *args: Any, package: str = "referee.cli", members: Members, **more: Any) -> None:
         super().__init__(*args, **more)
+        self.headings = members
         self._package = package
-        self._headings = members
-        self._members = {name: found for group in members.values() for name, found in group.items()}
+        self._modules = {name: module for group in members.values() for name, (module, _) in group.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._members)
+        return list(self._modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self._members:
+        if cmd_name not in self._modules:
             return None
-        module = import_module(f"{self._package}.{self._members[cmd_name]}")
+        module = import_module(f"{self._package}.{self._modules[cmd_name]}")
         commands = (value for value in vars(module).values() if isinstance(value, click.Command))
         return next(command for command in commands if command.name == cmd_name)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, group in self._headings.items():
-            with formatter.section(heading):
-                formatter.write_dl([(name, self._summary(ctx, name)) for name in group])
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments. Name what replaces a former command, and exit with status 2."""
+        path = " ".join([*ctx.command_path.split()[1:], args[0]])
+        if path in FORMER:
+            ctx.fail(FORMER[path])
+        return super().resolve_command(ctx, args)
 
-    def _summary(self, ctx: click.Context, name: str) -> str:
-        """Return the first paragraph of a command's help."""
-        command = self.get_command(ctx, name)
-        assert command is not None, "the name comes from the members"
-        return " ".join((command.help or "").partition("\n\n")[0].split())
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, group in self.headings.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, summary) for name, (_, summary) in group.items()])

@@ -15,21 +15,21 @@ UNAUTHENTICATED = 401
 FORBIDDEN = 403
 KEEP_CODE = (
     "The recovery code is shown only once. Keep it apart from the token: if you lose all tokens, "
-    "`referee account recover` gives you a new one with it."
+    "`referee recover` gives you a new one with it."
 )
 
 
 @service_command()
 @click.option("--name", metavar="NAME", help="Open an account with this name, which is public once it has a bot.")
 def login(remote: Remote, name: str | None) -> None:
-    """Open an account on a service, or use one that you have. All later commands use this service and its token.
+    """Open an account on a service, or use one that you have.
 
-    Pass --name to open an account, if the service lets everybody open one, or --token-file to use a token that you
-    have. Without either, the command asks. The token is saved in a file that only you can read, one for each service
-    (in $XDG_CONFIG_HOME/referee/tokens, or ~/.config/referee/tokens). --url, --token, --token-file and their
-    environment variables take precedence over it; if you are signed in to several services, --url or $REFEREE_URL
-    chooses one. The recovery code of a new account is shown once; `referee account recover` gives you a new token with
-    it.
+    All later commands use this service and its token. Pass --name to open an account, if the service lets everybody
+    open one, or --token-file to use a token that you have. Without either, the command asks. The token is saved in a
+    file that only you can read, one for each service (in $XDG_CONFIG_HOME/referee/tokens, or ~/.config/referee/tokens).
+    --url, --token, --token-file and their environment variables take precedence over it; if you are signed in to
+    several services, --url or $REFEREE_URL chooses one. The recovery code of a new account is shown once; `referee
+    recover` gives you a new token with it.
 
     \b
     Examples:

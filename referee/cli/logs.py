@@ -29,7 +29,7 @@ from referee.matches.states import WITHOUT_RESULT
 @key_option("Check that each log is signed with this public key of its service.")
 @json_option
 def verify(files: tuple[str, ...], keys: KeyRing | None, as_json: bool) -> None:
-    """Verify logs: rules, legality, links, deals and results; with --key, also their signatures.
+    """Verify logs: rules, legality, links, deals, results and, with --key, signatures.
 
     A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
     tournament; pass - for standard input, or a URL to fetch. A log that fails is reported with its first wrong row and

@@ -11,42 +11,46 @@ from referee.cli.lazy_group import LazyGroup
 from referee.cli.plain_text import as_sentence, replace_control_characters
 from referee.errors import RefereeError
 
-COMMANDS = {  # in the order of the help page: heading, name of the command, module in this package
-    "First steps": {"new-bot": "new_bot", "play": "play", "check": "check"},
-    "Games and house players": {"games": "games", "rules": "rules", "house": "house"},
-    "Logs of matches": {"replay": "logs", "verify": "logs", "reask": "reask", "fork": "fork"},
+COMMANDS = {  # heading: {name of the command: (module, first paragraph of its help)}
+    "First steps": {
+        "new-bot": ("new_bot", "Write a starter bot into DIR, which must be new or empty, and show the next steps."),
+        "play": ("play", "Play matches of GAME between PLAYERs on this machine."),
+        "check": (
+            "check",
+            "Check the bot at URL: every decision of its games, signatures, and repeated or broken calls.",
+        ),
+    },
+    "Games and house players": {
+        "games": ("games", "List the games with their seats, options and bounds."),
+        "rules": ("rules", "Show how GAME is played and what a bot may answer."),
+        "house": ("groups", "Serve house players as bots, or measure how strong they are."),
+    },
+    "Logs of matches": {
+        "replay": ("logs", "Narrate a match from its log."),
+        "verify": ("logs", "Verify logs: rules, legality, links, deals, results and, with --key, signatures."),
+        "reask": ("reask", "Ask a bot a question from a match again, and compare the answers."),
+        "fork": ("fork", "Continue a finished match from a decision with other PLAYERs."),
+    },
     "Use a service": {
-        "login": "login",
-        "whoami": "login",
-        "logout": "login",
-        "register": "register",
-        "account": "account",
-        "bots": "bots",
-        "tokens": "tokens",
-        "watch": "watch",
-        "match": "match",
-        "logs": "service_logs",
-        "faults": "faults",
-        "friendlies": "friendlies",
-        "invitations": "invitations",
-        "ladders": "ladders",
-        "exchanges": "exchanges",
-        "tournament": "tournament",
-        "series": "series",
-        "standings": "standings",
+        "login": ("login", "Open an account on a service, or use one that you have."),
+        "whoami": ("login", "Show the account that commands use for a service, and where its token comes from."),
+        "logout": ("login", "Delete the token that `referee login` saved for a service."),
+        "recover": ("recover", "Get a new token for an account whose tokens are lost."),
+        "register": ("register", "Register the bot at URL, have it checked, and practise."),
+        "bots": ("groups", "List and show your bots, or move one to another URL."),
+        "watch": ("watch", "Follow a match until it is over, and show its result."),
+        "logs": ("service_logs", "Download the logs of a bot, of a ladder, or of a span of time."),
+        "tournament": ("tournament", "Create, run, follow and download tournaments of a service."),
+        "standings": ("standings", "Show the latest tournaments and the ladders, or the ladders of a month."),
+        "api": ("api", "Send a request to the API of the service, and print the answer."),
     },
     "Run a service": {
-        "demo": "demo",
-        "up": "up",
-        "admin": "admin",
-        "class": "class_accounts",
-        "accounts": "accounts",
-        "audit": "audit",
-        "backup": "backup",
-        "restore": "backup",
-        "prune": "prune",
-        "keys": "keys",
-        "doctor": "doctor",
+        "demo": ("demo", "Start a service with six bots that play a tournament and ladder matches."),
+        "up": ("up", "Run the service: API, workers, scheduler, and Redis if $REDIS_URL is not set."),
+        "admin": (
+            "groups",
+            "Operate a service: accounts, stuck matches, the database, backups, keys and the deployment.",
+        ),
     },
 }
 
@@ -91,7 +95,7 @@ def _show_version(ctx: click.Context, _option: click.Parameter, is_wanted: bool)
         ctx.exit()
 
 
-@click.group(cls=Cli, package="referee.cli", members=COMMANDS, context_settings={"show_default": True})
+@click.group(cls=Cli, members=COMMANDS, context_settings={"show_default": True})
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
     help="Show the version and exit.",

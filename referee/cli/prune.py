@@ -1,4 +1,4 @@
-"""Implement `referee prune`, which deletes what the settings do not keep any longer."""
+"""Implement `referee admin prune`, which deletes what the settings do not keep any longer."""
 
 import json
 from pathlib import Path
@@ -25,11 +25,12 @@ MIB: Final = 1024 * 1024
 @click.option("--compact", is_flag=True, help="Give free pages of SQLite back to the disk. Stop the service first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def prune(data: Path | None, *, dry_run: bool, compact: bool, as_json: bool) -> None:
-    """Delete what the settings REFEREE_KEEP_… do not keep any longer, in small portions, while the service runs.
+    """Delete what the settings REFEREE_KEEP_… do not keep any longer.
 
-    Results, ratings, signatures and the list of acts are never deleted, nor are logs of unfinished tournaments, of
-    tournaments with prizes, of matches of the last 7 days, and of matches that somebody proposes to void. A log that
-    was pruned is signed, but not replayable; a copy of it can still be verified. The scheduler prunes each night.
+    It deletes in small portions, while the service runs. Results, ratings, signatures and the list of acts are never
+    deleted, nor are logs of unfinished tournaments, of tournaments with prizes, of matches of the last 7 days, and of
+    matches that somebody proposes to void. A log that was pruned is signed, but not replayable; a copy of it can still
+    be verified. The scheduler prunes each night.
 
     The exit status is 1 if --compact fails, because there is no room or another process has the database open; the
     output says what was pruned before.

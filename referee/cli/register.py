@@ -14,7 +14,7 @@ from referee.cli.api_client import ApiRefusal
 from referee.cli.bot_check import format_report, wait_for_check
 from referee.cli.check_report import save_requests
 from referee.cli.hosting import Program, host_registered, keep_running
-from referee.cli.ladders import PLAY, format_immediate_matches
+from referee.cli.ladder_play import PLAY, format_immediate_matches
 from referee.cli.options import FILE, FOLDER, PATH, PORT
 from referee.cli.plain_text import note, quote_argument
 from referee.cli.problem_report import format_faults
@@ -141,7 +141,7 @@ def _check_and_practise(remote: Remote, bot: Json, games: tuple[str, ...], save:
         raise SystemExit(1)
     ladders = remote.api.get(f"/bots/{bot['id']}/ladders")
     played = [_play_practice_match(remote, bot, game) for game in games]
-    practice = [_format_practice(bot, match, problems) for match, problems in played]
+    practice = [_format_practice(remote, bot, match, problems) for match, problems in played]
     matches = [{**match, "faults": problems.faults, "retired": bool(problems.retired)} for match, problems in played]
     text = "\n\n".join([*practice, _format_end(remote, bot, *_next(bot, ladders))])
     remote.show({**bot, "practice": matches}, text)
@@ -158,17 +158,17 @@ def _format_end(remote: Remote, bot: Json, *further: str) -> str:
 def _next(bot: Json, ladders: Json) -> Iterator[str]:
     """Yield lines about what follows the check: rated matches, or how to find out what to mend."""
     if bot["certificate"]:
-        shows = f"referee ladders {quote_argument(bot['name'])} shows which, and its next matches"
+        shows = f"referee bots show {quote_argument(bot['name'])} shows which, its page also its next matches"
         yield f"  {PLAY[ladders['play']]}: {shows}"
         yield f"  {format_immediate_matches(ladders)}"
     else:
         yield "  no rating before it passes its check; --save DIR writes the requests behind the findings to scripts"
 
 
-def _format_practice(bot: Json, match: Json, problems: Problems) -> str:
+def _format_practice(remote: Remote, bot: Json, match: Json, problems: Problems) -> str:
     """Return the result of a practice match, with the faults of the bot."""
-    faults = format_faults(bot["name"], problems)
-    return result(match) + (f"\n{faults}\n  more: referee faults {match['id']}" if faults else "")
+    faults, page = format_faults(bot["name"], problems), remote.page(f"matches/{match['id']}")
+    return result(match) + (f"\n{faults}\n  more: {page}" if faults else "")
 
 
 def _find_own_bot(remote: Remote, name: str) -> Json | None:

@@ -52,7 +52,7 @@ Found = Iterator[tuple[Json, list[Json]]]  # a tournament or a ladder, and its f
 @json_option
 @open_option
 def standings(url: str | None, month: str | None, data: Path | None, as_json: bool, opens: bool) -> None:
-    """Show the latest tournaments and the ladders, or the ladders as they were at the end of a month.
+    """Show the latest tournaments and the ladders, or the ladders of a month.
 
     For one tournament of a service, use `referee tournament standings`.
     """

@@ -226,11 +226,11 @@ def check_backups(folder: Path | None, *, now: datetime | None = None) -> Deploy
             continue
         newest = max(newest, (made, path)) if newest else (made, path)
     if newest is None:
-        return failure("backups", f"{folder} contains no backup", "Make one: referee backup FILE.")
+        return failure("backups", f"{folder} contains no backup", "Make one: referee admin backup FILE.")
     age_s = ((now or datetime.now(UTC)) - newest[0]).total_seconds()
     if age_s > BACKUP_OLD_S:
         found = f"the newest backup, {newest[1].name}, is {age_s / 86_400:.0f} days old"
-        return warning("backups", found, "Make backups regularly: referee backup FILE.")
+        return warning("backups", found, "Make backups regularly: referee admin backup FILE.")
     return ok("backups", f"the newest backup, {newest[1].name}, is {age_s / 3600:.0f} hours old")
 
 

@@ -2,7 +2,7 @@
 
 A run belongs to a day. Its steps compare the logs of some matches each, and their signatures, from where the night
 before ended; the last step looks for gaps in the chain of signatures and compares all ladders. Ladders whose numbers
-differ are frozen, as by ``referee audit``.
+differ are frozen, as by ``referee admin audit``.
 """
 
 from collections.abc import Sequence

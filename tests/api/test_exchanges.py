@@ -1,16 +1,12 @@
-"""Points exchanged between owners: API, file, page and command."""
+"""Points exchanged between owners: API, file and page."""
 
 import csv
 import io
-import threading
 from datetime import UTC, date, datetime
 
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import insert
-from werkzeug.serving import make_server
 
-from referee.cli.main import main
 from referee.ladders.tables import Ladder, OwnerExchange
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
@@ -93,27 +89,3 @@ def test_F5_the_page_of_the_ladder_leads_to_the_pairs(service: Service, ladder: 
     assert "No points were exchanged in this month." in empty
     assert f"/ladders/{ladder}/exchanges/2026-02" in empty
     assert f"/ladders/{ladder}/exchanges/2025-12" not in empty  # before the ladder was created
-
-
-def test_F5_the_command_shows_the_pairs(service: Service, ladder: str) -> None:
-    server = make_server("127.0.0.1", 0, service.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    source = ["--url", f"http://127.0.0.1:{server.port}"]
-    try:
-        told = CliRunner().invoke(main, ["exchanges", ladder, "--month", "2026-10", "--limit", "2", *source])
-        nothing = CliRunner().invoke(main, ["exchanges", ladder, "--month", "2026-09", *source])
-        now = CliRunner().invoke(main, ["exchanges", ladder, *source])
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-    wrong = CliRunner().invoke(main, ["exchanges", ladder, "--month", "10/2026", *source])
-
-    assert told.exit_code == 0, told.output
-    assert "+900.0" in told.output
-    assert "house players" in told.output
-    assert "2026-09: no points were exchanged." in nothing.output
-    assert f"{datetime.now(UTC):%Y-%m}" in now.output
-    assert wrong.exit_code == 2
-    assert "must be a month such as 2026-11" in wrong.output

@@ -115,7 +115,7 @@ def test_an_unlisted_ladder_is_found_by_its_id_alone(service: Service, owner: Pe
     assert [one["name"] for one in joined["ladders"] if one["active"]] == ["League", "Saint Poker"]
     assert (shown["unlisted"], shown["official"], shown["members"]) == (True, True, 1)
     assert '<meta name="robots" content="noindex">' in page
-    assert f"referee ladders BOT --unlisted {ladder_id}" in page
+    assert f"referee api PATCH /bots/ID/ladders unlisted:='[\"{ladder_id}\"]'" in page
     assert ladder_id not in {one["id"] for one in owner.get("/ladders").get_json()["items"]}
     for path in ("/", "/ladders", "/games", "/games/saint-poker", "/search?q=League"):
         assert ladder_id not in client.get(path).text

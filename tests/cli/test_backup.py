@@ -1,4 +1,4 @@
-"""`referee backup` and `referee restore`: their output, exit statuses, and refusals."""
+"""`referee admin backup` and `referee admin restore`: their output, exit statuses, and refusals."""
 
 import json
 import sqlite3
@@ -40,9 +40,9 @@ def test_a_backup_is_described_and_restored_and_audited(data: Path, tmp_path: Pa
     file = str(tmp_path / "backup.tar")
     administer("create", "Before", "--data", str(data))
 
-    written, checked = run("backup", file, "--data", str(data)), run("backup", "--check", file)
+    written, checked = run("admin", "backup", file, "--data", str(data)), run("admin", "backup", "--check", file)
     administer("create", "After", "--data", str(data))
-    restored = run("restore", file, "--data", str(data), "--replace")
+    restored = run("admin", "restore", file, "--data", str(data), "--replace")
 
     assert (written.exit_code, checked.exit_code, restored.exit_code) == (0, 0, 0), restored.output
     assert written.output.startswith(f"{file} is complete.\nMade at 20")
@@ -54,7 +54,7 @@ def test_a_backup_is_described_and_restored_and_audited(data: Path, tmp_path: Pa
 
 
 def test_an_inventory_is_one_json_object(data: Path, tmp_path: Path) -> None:
-    written = run("backup", str(tmp_path / "backup.tar"), "--data", str(data), "--json")
+    written = run("admin", "backup", str(tmp_path / "backup.tar"), "--data", str(data), "--json")
 
     inventory = json.loads(written.output)
     assert (inventory["format"], inventory["database"], inventory["last_result"]) == (1, "sqlite", 0)
@@ -67,10 +67,10 @@ def test_the_audit_decides_the_exit_status_of_a_restore(data: Path, tmp_path: Pa
     with closing(sqlite3.connect(data / "referee.db", isolation_level=None)) as database:
         database.execute("UPDATE ratings SET value = value + 1")
     file = str(tmp_path / "backup.tar")
-    run("backup", file, "--data", str(data))
+    run("admin", "backup", file, "--data", str(data))
 
-    restored = run("restore", file, "--data", str(data), "--replace")
-    trusting = run("restore", file, "--data", str(data), "--replace", "--no-audit")
+    restored = run("admin", "restore", file, "--data", str(data), "--replace")
+    trusting = run("admin", "restore", file, "--data", str(data), "--replace", "--no-audit")
 
     assert (restored.exit_code, trusting.exit_code) == (1, 0)
     assert "differ" in restored.output
@@ -78,11 +78,11 @@ def test_the_audit_decides_the_exit_status_of_a_restore(data: Path, tmp_path: Pa
 
 def test_the_directory_of_a_running_service_is_refused(data: Path, tmp_path: Path) -> None:
     file = str(tmp_path / "backup.tar")
-    run("backup", file, "--data", str(data))
+    run("admin", "backup", file, "--data", str(data))
     owner = DataDir(data)
     owner.acquire()
 
-    refused = run("restore", file, "--data", str(data), "--replace")
+    refused = run("admin", "restore", file, "--data", str(data), "--replace")
 
     owner.release()
     assert refused.exit_code == 1
@@ -91,12 +91,12 @@ def test_the_directory_of_a_running_service_is_refused(data: Path, tmp_path: Pat
 
 def test_refusals_are_sentences(data: Path, tmp_path: Path) -> None:
     file = str(tmp_path / "backup.tar")
-    run("backup", file, "--data", str(data))
+    run("admin", "backup", file, "--data", str(data))
 
-    again = run("backup", file, "--data", str(data))
-    nowhere = run("backup", str(tmp_path / "none" / "b.tar"), "--data", str(data))
-    existing = run("restore", file, "--data", str(data))
-    none = run("restore", str(tmp_path / "none.tar"), "--data", str(data))
+    again = run("admin", "backup", file, "--data", str(data))
+    nowhere = run("admin", "backup", str(tmp_path / "none" / "b.tar"), "--data", str(data))
+    existing = run("admin", "restore", file, "--data", str(data))
+    none = run("admin", "restore", str(tmp_path / "none.tar"), "--data", str(data))
 
     assert [result.exit_code for result in (again, nowhere, existing, none)] == [1, 1, 1, 1]
     assert again.output == f"Error: {file} exists already. Choose another name, or remove the file.\n"

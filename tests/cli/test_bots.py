@@ -184,23 +184,6 @@ def test_a_mistyped_url_is_mended_and_the_bot_keeps_its_secret(there: dict[str, 
     assert f"from http://127.0.0.1:{wrong} to http://127.0.0.1:{right}" in moved.stderr
 
 
-def test_bots_are_renamed_and_retired(there: dict[str, str]) -> None:
-    says(there, "register", "http://127.0.0.1:1024", "--name", "Old name", "--no-check")
-
-    unknown = says(there, "bots", "rename", "Nobody at all", "X2", status=1)
-    renamed = says(there, "bots", "rename", "old name", "New name")
-    unasked = says(there, "bots", "retire", "New name", status=2)
-    retired = says(there, "bots", "retire", "New name", "--yes")
-
-    assert "Unknown bot 'Nobody at all'; available: " in unknown.output
-    assert renamed.stdout == "Old name is now called New name\n"
-    assert "--yes" in unasked.output
-    assert "New name is retired" in retired.stdout
-    assert "New name" not in says(there, "bots").stdout
-    assert "New name" in says(there, "bots", "list", "--retired").stdout
-    assert "Unknown bot 'New name'" in says(there, "bots", "move", "New name", "http://127.0.0.1:1024", status=1).output
-
-
 def test_an_account_without_bots_is_told_how_to_register_one(there: dict[str, str]) -> None:
     with Api(there["REFEREE_URL"]) as anybody:
         token = str(anybody.post("/accounts", {"name": "Newcomer"})["token"]["token"])
@@ -208,7 +191,13 @@ def test_an_account_without_bots_is_told_how_to_register_one(there: dict[str, st
     told = says(there | {"REFEREE_TOKEN": token}, "bots")
 
     assert "referee register --start FILE --name NAME" in told.stdout
-    assert (
-        "you have no bots yet"
-        in says(there | {"REFEREE_TOKEN": token}, "bots", "retire", "X", "--yes", status=1).output
-    )
+    assert "you have no bots yet" in says(there | {"REFEREE_TOKEN": token}, "bots", "show", "X", status=1).output
+
+
+def test_a_retired_bot_is_listed_on_demand_and_not_found_by_its_name(there: dict[str, str]) -> None:
+    registered = says(there, "register", "http://127.0.0.1:1024", "--name", "Old bot", "--no-check", "--json")
+    says(there, "api", "POST", f"/bots/{json.loads(registered.stdout)['id']}/retire")
+
+    assert "Old bot" not in says(there, "bots").stdout
+    assert "Old bot" in says(there, "bots", "list", "--retired").stdout
+    assert "Unknown bot 'Old bot'" in says(there, "bots", "move", "Old bot", "http://127.0.0.1:1024", status=1).output

@@ -1,4 +1,4 @@
-"""`referee class create` against a running service: lines, files and cards."""
+"""`referee admin class` against a running service: lines, files and cards."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 
 def run(access: list[str], file: Path, *arguments: str, status: int = 0) -> tuple[str, str]:
     """Run the command, and return what it wrote to standard output and to standard error."""
-    done = CliRunner().invoke(main, ["class", "create", str(file), *arguments, *access])
+    done = CliRunner().invoke(main, ["admin", "class", str(file), *arguments, *access])
     assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
     return done.stdout, done.stderr
 
@@ -92,7 +92,7 @@ def test_bad_lines_are_named_by_their_numbers_and_nothing_is_created(access: lis
     out = tmp_path / "tokens.csv"
 
     _, said = run(access, names, "--out", str(out), status=1)
-    left = CliRunner().invoke(main, ["class", "create", str(listed(tmp_path, "Eve Lines\n")), "--json", *access])
+    left = CliRunner().invoke(main, ["admin", "class", str(listed(tmp_path, "Eve Lines\n")), "--json", *access])
 
     assert f"{names}, line 4: 'X' must have 2 to 32 characters" in said
     assert f"{names}, line 5: 'eve lines' is the same as 'Eve Lines' or looks the same; write each name once" in said

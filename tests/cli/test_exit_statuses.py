@@ -58,11 +58,11 @@ def test_2_arguments_are_wrong(nobody: str) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("match", f"mat_{'0' * 26}"),
+        ("watch", f"mat_{'0' * 26}"),
         ("tournament", "list"),
         ("standings",),
-        ("audit",),
-        ("tokens", "list", "--token", "ref_x"),
+        ("admin", "audit"),
+        ("api", "/accounts/me", "--token", "ref_x"),
     ],
 )
 def test_3_the_service_is_not_reached(nobody: str, arguments: tuple[str, ...]) -> None:

@@ -1,5 +1,8 @@
 """The help of all commands: whole sentences, and commands under headings."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from inspect import cleandoc
 
@@ -8,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
+from referee.cli.former_commands import FORMER
+from referee.cli.lazy_group import LazyGroup
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -21,6 +26,7 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 
 
 COMMANDS = dict(commands(main))
+OUTSIDE = {"referee", "referee.errors", "referee.version"}  # modules of the library that every command imports
 GROUPS = {"": main} | {name: command for name, command in COMMANDS.items() if isinstance(command, click.Group)}
 
 
@@ -73,3 +79,46 @@ def test_no_line_of_help_is_wider_than_80_columns(name: str) -> None:
     shown = CliRunner().invoke(main, [*name.split(), "--help"], terminal_width=80).output
 
     assert [line for line in shown.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_summary_of_a_command_is_the_first_paragraph_of_its_help(name: str) -> None:
+    group = GROUPS[name]
+    assert isinstance(group, LazyGroup)
+    summaries = {command: summary for members in group.headings.values() for command, (_, summary) in members.items()}
+
+    own = {command: COMMANDS[f"{name} {command}".lstrip()].help or "" for command in summaries}
+
+    assert {command: " ".join(text.partition("\n\n")[0].split()) for command, text in own.items()} == summaries
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_help_of_a_group_imports_no_module_of_a_command(name: str) -> None:
+    program = "import sys; from referee.cli import main; main(sys.argv[1:], standalone_mode=False)"
+    program += "; print(*sorted(name for name in sys.modules if name.startswith('referee')), file=sys.stderr)"
+
+    done = subprocess.run([sys.executable, "-c", program, *name.split(), "--help"], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+    light = ("main", "lazy_group", "former_commands", "groups", "plain_text", "tournament")
+    assert {*done.stderr.split()} <= {*OUTSIDE, "referee.cli", *(f"referee.cli.{module}" for module in light)}
+
+
+def test_there_are_at_most_60_commands_and_operators_have_theirs_below_admin() -> None:
+    leaves = {*COMMANDS} - {*GROUPS}
+    run_a_service = main.headings["Run a service"] if isinstance(main, LazyGroup) else {}
+
+    assert len(leaves) <= 60
+    assert {*run_a_service} == {"demo", "up", "admin"}
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_the_name_of_a_former_command_says_what_to_use(name: str) -> None:
+    refused = CliRunner().invoke(main, [*name.split(), "anything", "--else"])
+
+    assert name not in COMMANDS
+    assert refused.exit_code == 2
+    assert FORMER[name] in refused.stderr
+    assert is_sentence(FORMER[name])
+    named = re.findall(r"`referee ([a-z]+(?: [a-z]+)?)", FORMER[name])
+    assert {command for command in named if command not in COMMANDS and command.split()[0] not in ("api",)} == set()

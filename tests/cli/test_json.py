@@ -107,9 +107,9 @@ def test_standings_of_an_empty_service(folder: Path) -> None:
 def test_keys_are_rotated_resealed_and_ended(folder: Path) -> None:
     data = ("--data", str(folder))
 
-    assert document("keys", "rotate", *data) == {"rotated": True}
-    assert document("keys", "reseal", *data) == {"resealed": 0, "unreadable": 0}
-    assert document("keys", "end", *data) == {"ended": 1, "set_by_environment": False}
+    assert document("admin", "keys", "rotate", *data) == {"rotated": True}
+    assert document("admin", "keys", "reseal", *data) == {"resealed": 0, "unreadable": 0}
+    assert document("admin", "keys", "end", *data) == {"ended": 1, "set_by_environment": False}
 
 
 def test_a_backup_that_is_restored_and_audited_prints_two_lines(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ def test_a_backup_that_is_restored_and_audited_prints_two_lines(tmp_path: Path) 
         return [json.loads(line) for line in referee(*arguments, *data, "--json").stdout.splitlines()]
 
     assert len(printed("admin", "upgrade")) == len(printed("admin", "create", "Ada")) == 1
-    [backup] = printed("backup", str(file))
-    restored, audited = printed("restore", str(file), "--replace")
+    [backup] = printed("admin", "backup", str(file))
+    restored, audited = printed("admin", "restore", str(file), "--replace")
 
     assert restored["inventory"]["sha256"] in json.dumps(backup)
     assert restored["inventory"]["counts"]["accounts"] >= 1

@@ -1,4 +1,4 @@
-"""`referee keys`: list, rotate, reseal and end, with the key in the data directory or in the environment."""
+"""`referee admin keys`: list, rotate, reseal and end, with the key in the data directory or in the environment."""
 
 import hmac
 import json
@@ -41,7 +41,8 @@ def run(*words: str, **settings: str) -> Result:
 
 
 def listed(data: Path) -> list[dict[str, object]]:
-    items: list[dict[str, object]] = json.loads(run("keys", "list", "--data", str(data), "--json").output)["items"]
+    shown = json.loads(run("admin", "keys", "list", "--data", str(data), "--json").output)
+    items: list[dict[str, object]] = shown["items"]
     return items
 
 
@@ -49,11 +50,11 @@ def test_K34_a_key_in_the_data_directory_is_rotated_and_ended(data: Path) -> Non
     place = ("--data", str(data))
     (before,) = listed(data)
 
-    rotated = run("keys", "rotate", *place)
-    again = run("keys", "rotate", *place)
-    too_early = run("keys", "end", *place)
+    rotated = run("admin", "keys", "rotate", *place)
+    again = run("admin", "keys", "rotate", *place)
+    too_early = run("admin", "keys", "end", *place)
     current, old = listed(data)
-    resealed = run("keys", "reseal", *place)
+    resealed = run("admin", "keys", "reseal", *place)
 
     assert (before["id"], before["unfinished_groups"], before["ended_groups"]) == (sealing.key_id(MASTER_KEY), 1, 1)
     assert (rotated.exit_code, resealed.output) == (0, "1 seeds were sealed with the current key.\n"), rotated.output
@@ -61,11 +62,11 @@ def test_K34_a_key_in_the_data_directory_is_rotated_and_ended(data: Path) -> Non
     assert "needed for 1 unfinished and 1 ended deal groups" in too_early.output
     assert (current["is_current"], old["is_current"], old["id"]) == (True, False, before["id"])
     assert (data / KEY_FILE).stat().st_mode & 0o077 == 0
-    assert run("audit", *place).exit_code == 0
-    assert "current" in run("keys", "list", *place).output
+    assert run("admin", "audit", *place).exit_code == 0
+    assert "current" in run("admin", "keys", "list", *place).output
 
-    assert run("keys", "end", *place).exit_code == 1  # a match that began with the old key is not over
-    assert run("keys", "end", "--force", *place).exit_code == 0
+    assert run("admin", "keys", "end", *place).exit_code == 1  # a match that began with the old key is not over
+    assert run("admin", "keys", "end", "--force", *place).exit_code == 0
     (left,) = listed(data)
     assert left["id"] == current["id"]
 
@@ -80,11 +81,11 @@ def test_K34_seeds_in_the_old_format_need_the_key_that_unseals_them(data: Path) 
             group.seed_sealed = bytes(a ^ b for a, b in zip(seed, pad, strict=True))
     database.dispose()
 
-    run("keys", "rotate", *place)
-    too_early = run("keys", "end", *place)
+    run("admin", "keys", "rotate", *place)
+    too_early = run("admin", "keys", "end", *place)
 
     assert "needed for 1 unfinished and 1 ended deal groups" in too_early.output
-    assert run("keys", "reseal", *place).output == "1 seeds were sealed with the current key.\n"
+    assert run("admin", "keys", "reseal", *place).output == "1 seeds were sealed with the current key.\n"
     assert [item["ended_groups"] for item in listed(data)] == [1, 0]
 
 
@@ -92,17 +93,17 @@ def test_K34_a_key_does_not_end_before_the_service_uses_the_new_one(data: Path) 
     place = ("--data", str(data))
     service = DataDir(data)
     service.acquire()
-    run("keys", "rotate", *place)
+    run("admin", "keys", "rotate", *place)
     database = Database(f"sqlite:///{data / 'referee.db'}")
     with database.write() as session:
         voiding.cancel_all_open(session, "over", master_key=MASTER_KEY)
     database.dispose()
-    run("keys", "reseal", *place)
+    run("admin", "keys", "reseal", *place)
 
-    too_early = run("keys", "end", *place)
+    too_early = run("admin", "keys", "end", *place)
     service.release()
     service.acquire()
-    after_restart = run("keys", "end", *place)
+    after_restart = run("admin", "keys", "end", *place)
     service.release()
 
     assert (too_early.exit_code, after_restart.exit_code) == (1, 0), after_restart.output
@@ -112,7 +113,7 @@ def test_K34_a_key_does_not_end_before_the_service_uses_the_new_one(data: Path) 
 def test_a_key_of_the_environment_is_not_changed_but_the_steps_are_printed(data: Path) -> None:
     before = (data / KEY_FILE).read_text()
 
-    result = run("keys", "rotate", "--data", str(data), REFEREE_MASTER_KEY=MASTER_KEY.hex())
+    result = run("admin", "keys", "rotate", "--data", str(data), REFEREE_MASTER_KEY=MASTER_KEY.hex())
 
     assert result.exit_code == 0
     assert "1. Add it to REFEREE_ACCEPTED_MASTER_KEYS on every host" in result.output
@@ -139,7 +140,7 @@ def test_impossible_keys_are_explained(data: Path, accepted: str, reason: str, m
 def test_a_damaged_key_file_is_explained(data: Path) -> None:
     (data / KEY_FILE).write_text("no key")
 
-    result = run("keys", "list", "--data", str(data))
+    result = run("admin", "keys", "list", "--data", str(data))
 
     assert result.exit_code == 1
     assert KEY_FILE in result.output

@@ -49,7 +49,7 @@ def test_an_account_is_opened_and_used_by_other_commands_until_logout(up: Servic
     unasked = says(up, "logout", status=2)
     left = says(up, "logout", "--yes")
     again = says(up, "logout")
-    after = says(up, "faults", "1", status=1)
+    after = says(up, "bots", status=1)
 
     assert list(config.rglob("http*")) == []
     assert "Run `referee login`" in before.output
@@ -102,10 +102,10 @@ def test_later_commands_use_the_service_that_the_user_is_signed_in_to(
 
     says_without_url("login", "--name", "Mia", "--url", up.url)
     known = says_without_url("whoami")
-    shown, audited = says_without_url("standings"), says_without_url("audit")
+    shown, audited = says_without_url("standings"), says_without_url("admin", "audit")
     saved_tokens.save(elsewhere, "ref_2")
-    unclear = [says_without_url(command, status=2) for command in ("whoami", "standings", "audit")]
-    named = [says(up, command) for command in ("whoami", "standings", "audit")]
+    unclear = [says_without_url(*command.split(), status=2) for command in ("whoami", "standings", "admin audit")]
+    named = [says(up, *command.split()) for command in ("whoami", "standings", "admin audit")]
     says_without_url("logout", "--yes", "--url", elsewhere)
 
     assert f"at {up.url}\n" in known.stdout
@@ -130,14 +130,14 @@ def test_a_database_is_read_before_the_service_of_login_and_after_the_one_in_the
     damaged.parent.mkdir()
     damaged.write_text("no database")
 
-    for command in ("standings", "audit"):
-        for reading in ((command,), (command, "--data", "referee-data")):
+    for command in (["standings"], ["admin", "audit"]):
+        for reading in (command, [*command, "--data", "referee-data"]):
             refused = says(up, *reading, status=1, REFEREE_URL="")
             assert "file is not a database" in refused.stderr, reading
-        assert f"service: {up.url}" in says(up, command).stderr
-        assert "file is not a database" in says(up, command, "--data", "referee-data", status=1).stderr
-    assert "file is not a database" in says(up, "audit", "--read-only", status=1).stderr
-    assert "--resume" not in says(up, "audit", "--resume", "verified.txt", REFEREE_URL="").stderr
+        assert f"service: {up.url}" in says(up, *command).stderr
+        assert "file is not a database" in says(up, *command, "--data", "referee-data", status=1).stderr
+    assert "file is not a database" in says(up, "admin", "audit", "--read-only", status=1).stderr
+    assert "--resume" not in says(up, "admin", "audit", "--resume", "verified.txt", REFEREE_URL="").stderr
     missing = says(up, "standings", status=1, REFEREE_URL="", REFEREE_DATA=str(tmp_path / "none"))
     assert f"There is no database in {tmp_path / 'none'}" in missing.stderr
 

@@ -1,4 +1,4 @@
-"""`referee prune`: output, exit statuses and refusals."""
+"""`referee admin prune`: output, exit statuses and refusals."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def run(*words: str, **settings: str) -> Result:
 
 
 def test_a_dry_run_says_what_would_be_deleted_and_deletes_nothing(data: Path) -> None:
-    result = run("prune", "--data", str(data), "--dry-run")
+    result = run("admin", "prune", "--data", str(data), "--dry-run")
 
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.output.splitlines()]
@@ -52,14 +52,14 @@ def test_a_dry_run_says_what_would_be_deleted_and_deletes_nothing(data: Path) ->
     assert logs[2] == "2026-01-01"
     assert "logs are kept for 30 days" in result.output
     assert "Nothing was deleted (--dry-run)." in result.output
-    assert "signed, not replayable" not in run("audit", "--data", str(data)).output
+    assert "signed, not replayable" not in run("admin", "audit", "--data", str(data)).output
 
 
 def test_pruned_logs_are_counted_by_the_audit(data: Path) -> None:
-    pruned = run("prune", "--data", str(data), "--compact")
-    again = run("prune", "--data", str(data))
-    audited = run("audit", "--data", str(data))
-    as_json = run("audit", "--data", str(data), "--json")
+    pruned = run("admin", "prune", "--data", str(data), "--compact")
+    again = run("admin", "prune", "--data", str(data))
+    audited = run("admin", "audit", "--data", str(data))
+    as_json = run("admin", "audit", "--data", str(data), "--json")
 
     assert (pruned.exit_code, again.exit_code, audited.exit_code) == (0, 0, 0), pruned.output
     assert "logs: 2 pruned" in pruned.output
@@ -74,7 +74,7 @@ def test_a_service_that_uses_the_database_keeps_it_from_being_compacted(data: Pa
     database = Database(f"sqlite:///{data / 'referee.db'}")
     with database.read() as session:
         session.execute(text("SELECT count(*) FROM matches"))
-        result = run("prune", "--data", str(data), "--compact", REFEREE_KEEP_LOGS="forever")
+        result = run("admin", "prune", "--data", str(data), "--compact", REFEREE_KEEP_LOGS="forever")
     database.dispose()
 
     assert result.exit_code == 1
@@ -93,7 +93,7 @@ def test_a_service_that_uses_the_database_keeps_it_from_being_compacted(data: Pa
     ],
 )
 def test_an_impossible_setting_is_explained_in_a_sentence(data: Path, name: str, text: str, reason: str) -> None:
-    result = run("prune", "--data", str(data), **{f"REFEREE_KEEP_{name}": text})
+    result = run("admin", "prune", "--data", str(data), **{f"REFEREE_KEEP_{name}": text})
 
     assert result.exit_code == 1
     assert result.output.startswith(f"Error: REFEREE_KEEP_{name}: ")
@@ -102,14 +102,14 @@ def test_an_impossible_setting_is_explained_in_a_sentence(data: Path, name: str,
 
 @pytest.mark.parametrize("text", ["forever", "30 days", "1 day", "90days"])
 def test_possible_settings_are_shown_as_rules(data: Path, text: str) -> None:
-    result = run("prune", "--data", str(data), "--dry-run", REFEREE_KEEP_TOKENS=text)
+    result = run("admin", "prune", "--data", str(data), "--dry-run", REFEREE_KEEP_TOKENS=text)
 
     assert result.exit_code == 0, result.output
     assert "tokens are kept" in result.output
 
 
 def test_a_dry_run_cannot_compact(data: Path) -> None:
-    assert run("prune", "--data", str(data), "--dry-run", "--compact").exit_code == 2
+    assert run("admin", "prune", "--data", str(data), "--dry-run", "--compact").exit_code == 2
 
 
 def content(database: Path) -> list[str]:
@@ -121,7 +121,7 @@ def content(database: Path) -> list[str]:
 
 def compact_on(disk: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own, because SQLite reads its environment once."""
-    words = [sys.executable, "-m", "referee", "prune", "--data", str(disk)]
+    words = [sys.executable, "-m", "referee", "admin", "prune", "--data", str(disk)]
     given = {**os.environ, **HERE, "SQLITE_TMPDIR": str(disk), **environment}
     return subprocess.run([*words, "--compact"], env=given, capture_output=True, text=True, timeout=120, check=False)
 
@@ -161,7 +161,18 @@ def test_compacting_that_the_system_forbids_is_told_in_a_sentence(data: Path, tm
         "resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)); runpy.run_module('referee', run_name='__main__')"
     )
     size = (data / "referee.db").stat().st_size
-    words = [sys.executable, "-c", program, str(size // 2), "prune", "--data", str(data), "--compact", "--json"]
+    words = [
+        sys.executable,
+        "-c",
+        program,
+        str(size // 2),
+        "admin",
+        "prune",
+        "--data",
+        str(data),
+        "--compact",
+        "--json",
+    ]
     given = {**os.environ, **HERE, "REFEREE_KEEP_LOGS": "forever"}
 
     result = subprocess.run(words, env=given, capture_output=True, text=True, timeout=120, check=False)

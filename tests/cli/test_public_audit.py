@@ -1,4 +1,4 @@
-"""`referee audit --url`: ladders of a running service recomputed by anybody, honest ones and bent ones."""
+"""`referee admin audit --url`: ladders of a running service recomputed by anybody, honest ones and bent ones."""
 
 import json
 import signal
@@ -40,7 +40,7 @@ class Hall:
     other: str
 
     def audit(self, *arguments: str, status: int = 0, url: str = "") -> Result:
-        done = CliRunner().invoke(main, ["audit", "--url", url or self.url, *arguments])
+        done = CliRunner().invoke(main, ["admin", "audit", "--url", url or self.url, *arguments])
         assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
         return done
 
@@ -273,7 +273,7 @@ def test_a_wrong_address_is_named(hall: Hall, url: str, status: int) -> None:
     "arguments", [["--url", "http://x", "--repair"], ["--url", "http://x", "--data", "."], ["--ladder", "x"]]
 )
 def test_options_that_do_not_belong_together_are_refused(arguments: list[str]) -> None:
-    done = CliRunner().invoke(main, ["audit", *arguments])
+    done = CliRunner().invoke(main, ["admin", "audit", *arguments])
 
     assert done.exit_code == 2
     assert "--url" in done.stderr

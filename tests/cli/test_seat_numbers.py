@@ -4,7 +4,6 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main, watch
-from referee.cli.faults import format_summary
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.rulebook import rules_page
@@ -21,13 +20,6 @@ def test_the_result_of_a_watched_match_counts_seats_from_1() -> None:
     lines = watch.result({**match, "seats": [seat(0, 2), seat(1, 1)]}).splitlines()
 
     assert [line.split()[-2] for line in lines[-2:]] == ["2", "1"]
-
-
-def test_a_fault_counts_its_seat_from_1() -> None:
-    where = {"match": "mat_1", "n": 17, "seat": 0, "version": "1", "timing": None}
-    fault = {**where, "id": 1, "created_at": "2026-01-01T00:00:00Z", "code": "deadline", "detail": "", "advice": ""}
-
-    assert "mat_1, decision 17, seat 1, version 1" in format_summary(fault)
 
 
 def test_a_reason_to_wait_counts_the_seat_of_the_opponent_from_1() -> None:

@@ -12,9 +12,7 @@ from referee.cli import tables
 from referee.cli.live_view import LiveView
 from referee.cli.table_layout import wrap
 from referee.cli.tables import TextTable
-from referee.cli.tournament.bracket import render_bracket
 from referee.db.names import MAX_LENGTH
-from tests.cli.test_tournament_words import level, place, table
 
 WIDTH = 80
 NAMES = ("A" * MAX_LENGTH, "\N{CJK UNIFIED IDEOGRAPH-725B}" * MAX_LENGTH, "Ada")
@@ -96,23 +94,6 @@ def test_the_live_view_has_no_more_lines_than_it_is_allowed() -> None:
     shown = TextTable(["bot", "points"], [[NAMES[1], str(index)] for index in range(50)]).render_styled(10, width=60)
 
     assert len(shown.plain.splitlines()) == 1 + 10
-
-
-def test_a_bracket_that_is_too_wide_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", str(WIDTH))
-    final = [place(NAMES[0], 1, 1.0, (1, 1)), place("Bob", 2, 0.0, (1, 2))]
-    semis = [
-        table(1, "semi_final", place(NAMES[0], 1, 1.0, None), place("Cy", 4, 0.0, None)),
-        table(2, "semi_final", place("Bob", 2, 1.0, None), place(NAMES[1], 3, 0.0, None)),
-    ]
-
-    shown = render_bracket(
-        {"rounds": [level(1, "semi_final", *semis), level(2, "final", table(1, "final", *final))], "to_come": []}
-    )
-
-    assert too_wide(shown) == []
-    assert "─" not in shown
-    assert [name for name in NAMES[:2] if name not in "".join(shown.split())] == []
 
 
 def test_lines_are_in_the_order_of_the_rows() -> None:

@@ -1,6 +1,5 @@
 """`referee tournament …` against a service that runs."""
 
-import gzip
 import json
 import os
 import re
@@ -48,55 +47,22 @@ def test_the_walk_through_of_the_page_runs(there: Hall, tmp_path: Path, monkeypa
     assert "4 entered" in said["show"]
     assert "4 of 4 matches" in said["start"]
     assert said["standings"].count("\n") == 6
-    assert [said[table].count("±") for table in ("strengths", "luck")] == [0, 8]
     assert said["logs"].endswith(", 4 verified\n")
     assert len((tmp_path / "cup.csv").read_text().splitlines()) == 9  # heads, and two seats of each match
     shown = there.json("show", "Spring cup")
     own = there.json("standings", "Spring cup", "--bot", "Ada sound")
-    met = there.json("opponents", "Spring cup")["items"]
     assert (shown["status"], shown["options"]["rounds"]) == ("finished", 2)
     assert own["row"]["bot"] == there.bots["Ada sound"]
-    assert [sum(row["seats"]) for row in met] == [2, 2, 2, 2]
 
 
-def test_a_knockout_is_seeded_drawn_and_streamed(there: Hall) -> None:
+def test_a_knockout_is_seeded_and_streamed(there: Hall) -> None:
     there.says("create", "Winter knockout", *SHORT, "--format", "knockout", "--format-option", "seeding=hand", "--open")
     there.says("enter", "Winter knockout", *there.bots, "--seed", "1")
-    there.says("seeds", "Winter knockout", "Ada sound=4", "Dora random=1")
     told = there.says("start", "Winter knockout", "--watch", "--json").stdout.splitlines()
-    drawn = there.says("bracket", "Winter knockout").stdout
+    entered = there.json("show", "Winter knockout")["entered"]
 
     assert json.loads(told[-1])["event"] == "end"
-    assert drawn.splitlines()[0].split() == ["semi-final", "final", "winner"]
-    assert "1 Dora random" in drawn
-
-
-def test_what_was_played_can_be_taken_back(there: Hall) -> None:
-    event = there.json("show", "Spring cup")["id"]
-    match = there.up.get(f"/api/v1/tournaments/{event}/matches?limit=1")["items"][0]["id"]
-
-    made = CliRunner().invoke(
-        main, ["admin", "create", "Operator", "--role", "admin"], env={"REFEREE_DATA": str(there.up.folder)}
-    )
-    operator = made.stdout.strip()
-    proposed = there.says("void", match, "--reason", "The cable was cut.", "--no-rematch").stdout
-    (void,) = there.json("voids", event, "--state", "proposed")["items"]
-    withdrawn = there.says("withdraw-void", void["id"]).stdout
-    second = there.json("void", match, "--reason", "The cable was cut.", "--no-rematch")["proposal"]["id"]
-    declined = there.says("decline-void", second, token=operator).stdout
-    third = there.json("void", match, "--reason", "The cable was cut.", "--no-rematch")["proposal"]["id"]
-    refused = there.says("confirm-void", third, status=1).stderr
-    said = there.says("confirm-void", third, token=operator).stdout
-    listed = there.says("voids", "Spring cup").stdout
-    again = there.says("void", match, "--reason", "Again.", status=1).stderr
-
-    assert proposed.endswith(f"has to confirm it: referee tournament confirm-void {void['id']}\n")
-    assert (withdrawn, declined) == ("withdrawn\n", "declined\n")
-    assert refused.startswith("Error: ")
-    assert said == f"void: {match}\n"
-    assert listed.count("The cable was cut.") == 3
-    assert again.startswith("Error: ")
-    assert sum(row["matches"] for row in there.json("standings", event)["items"]) == 6
+    assert {entry["name"]: entry["seed"] for entry in entered} == dict(zip(there.bots, range(1, 5), strict=True))
 
 
 def test_a_question_of_a_match_can_be_asked_again(there: Hall) -> None:
@@ -139,7 +105,6 @@ def test_a_download_goes_on_where_it_broke_off(there: Hall, tmp_path: Path) -> N
     counts = {"bytes": len(whole), "logs": 4, "left_out": 0, "deleted": 0, "verified": 4, "broken_off": 0, "failed": []}
     assert first == second == {"file": str(file), **counts}
     assert packed == {"file": str(zipped), **counts, "bytes": zipped.stat().st_size}
-    assert gzip.decompress(whole).count(b'"type":"void"') == 1
     assert "not a gzip file of logs" in refused
     assert file.read_bytes() == b"something else"
 
@@ -186,16 +151,10 @@ def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(ther
 
     said = there.says("show", event).stdout
     entered = there.says("enter", event, "Blaise sound", "Carl random")
-    moved = there.says("edit", event, "--starts-at", "+1h")
-    neither = there.says("edit", event, status=2)
 
     assert re.search(r"reason +The start at \S+ \S+ UTC was missed because .* set a new time\.\n", said)
     assert entered.stdout == "Blaise sound: entered\nCarl random: entered\n"
-    assert moved.stdout.startswith("Late cup starts at ")
-    assert "--by-hand" in neither.stderr
-    shown = there.json("edit", event, "--by-hand")
-    assert (shown["status"], shown["starts_at"], shown["status_reason"]) == ("open", None, None)
-    assert shown["entries"]["entered"] == 3
+    assert there.json("show", event)["status"] == "open"
     assert there.json("start", event)["status"] == "running"
     there.says("cancel", event)
 
@@ -212,33 +171,6 @@ def test_a_tournament_pauses_and_goes_on(there: Hall) -> None:
     assert why.startswith("Ada sound: ")
     assert watched.splitlines()[0].startswith(("running", "finished"))
     assert "Long cup: saint-poker, 2 seats, round robin: finished, 1 matches" in watched
-
-
-def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: Hall) -> None:
-    def says(*arguments: str, status: int = 0) -> str:
-        environment = {"REFEREE_URL": there.up.url, "REFEREE_TOKEN": there.owner}
-        told = CliRunner().invoke(main, ["ladders", "Ada sound", *arguments], env=environment)
-        assert told.exit_code == status, told.output
-        return told.output
-
-    before = says()
-    limited = json.loads(says("--game", "saint-poker", "--daily-maximum", "2", "--json"))
-    off = says("--off", "--all-games", "--no-daily-maximum")
-    refused = says("--game", "whist", status=1)
-    unlisted = says("--unlisted", "lad_" + "0" * 26, status=1)
-    wrong = says("--game", "pool-nap", "--all-games", status=2)
-    waits = there.json("waiting", "Ada sound", token=there.owner)
-
-    assert before.startswith("Ada sound plays on official ladders")
-    assert "Saint Poker" in before
-    assert "immediate" in before
-    assert (limited["play"], limited["games"], limited["daily_maximum"]) == ("on", ["saint-poker"], 2)
-    assert {ladder["game"] for ladder in limited["ladders"] if ladder["active"]} == {"saint-poker"}
-    assert off.startswith("Ada sound does not play on official ladders\n")
-    assert "games" in refused
-    assert "is not the id of an unlisted official ladder" in unlisted
-    assert "but not both" in " ".join(wrong.split())
-    assert {ladder["reason"]["code"] for ladder in waits["ladders"]} == {"official_off"}
 
 
 def test_a_watch_outlives_the_service_it_asks(there: Hall) -> None:

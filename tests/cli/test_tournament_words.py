@@ -14,10 +14,8 @@ from referee.cli import main
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.tournament import parameters, tournament
-from referee.cli.tournament.bracket import render_bracket
 from referee.cli.tournament.remote import error_sentence
 from referee.cli.tournament.stream import StreamMessage, parse_messages
-from referee.match.canonical import Json
 
 
 def test_every_command_is_explained_with_an_example() -> None:
@@ -44,8 +42,6 @@ def test_moments_are_told_in_utc() -> None:
 
     assert parameters.moment("2030-05-01T18:00:00+02:00") == "2030-05-01T16:00:00Z"
     assert timedelta(minutes=9) < ahead <= timedelta(minutes=10)
-    assert parameters.seed("Ada=1=2") == ("Ada=1", 2)
-    assert parameters.seed("Ada=-") == ("Ada", None)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +54,6 @@ def test_moments_are_told_in_utc() -> None:
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "tomorrow"], "+10m"),
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--option", "rounds"], "NAME=VALUE"),
         (["create", "Cup", "--game", "pool-nap", "--seats", "3", *["--option", "a=1"] * 2], "more than once: a"),
-        (["seeds", "Cup", "Ada"], "BOT=NUMBER"),
         (["list", "--token", "no token"], "not a token"),
         (["list", "--token", "a", "--token-file", "-"], "not both"),
     ],
@@ -97,76 +92,3 @@ def test_events_are_read_as_the_standard_has_it() -> None:
         StreamMessage("7", "progress", {"done": 1}),
         StreamMessage("7", "message", 2),
     ]
-
-
-# -- brackets --
-
-
-def place(name: str | None, seed: int | None, points: float | None, origin: tuple[int, int | None] | None) -> Json:
-    came = None if origin is None else {"tournament_round": origin[0], "table": origin[1]}
-    return {"bot": name, "name": name, "seed": seed, "points": points, "advanced": None, "origin": came}
-
-
-def table(number: int, label: str, best: Json, *others: Json, over: bool = True) -> Json:
-    if over:
-        best["advanced"] = True
-        for other in others:
-            other["advanced"] = False
-    return {"table": number, "label": label, "legs": 1, "entrants": [best, *others]}
-
-
-def level(number: int, label: str, *tables: Json, byes: tuple[Json, ...] = ()) -> Json:
-    return {"tournament_round": number, "label": label, "state": "over", "tables": list(tables), "byes": list(byes)}
-
-
-def five() -> list[Json]:
-    """Five in a knockout of pairs: the three best have byes, the second loses the final."""
-    byes = tuple(place(name, seed, None, None) | {"reason": "odd"} for seed, name in enumerate(("Ada", "Bob", "Cy"), 1))
-    first = table(1, "quarter_final", place("Eve", 5, 1.0, None), place("Dee", 4, 0.0, None))
-    semi = table(1, "semi_final", place("Ada", 1, 1.0, (1, None)), place("Eve", 5, 0.0, (1, 1)))
-    other = table(2, "semi_final", place("Bob", 2, 0.5, (1, None)), place("Cy", 3, 0.5, (1, None)))
-    final = table(1, "final", place("Ada", 1, 1.0, (2, 1)), place("Bob", 2, 0.0, (2, 2)))
-    third = table(2, "third_place", place("Cy", 3, 1.0, (2, 2)), place("Eve", 5, 0.0, (2, 1)))
-    return [
-        level(1, "quarter_final", first, byes=byes),
-        level(2, "semi_final", semi, other),
-        level(3, "final", final, third),
-    ]
-
-
-def test_a_bracket_of_pairs_is_drawn_as_a_tree() -> None:
-    picture = """\
-quarter-final    semi-final    final       winner
-
-                 1 Ada  1 ──┐
-                            ├─ 1 Ada  1 ┐
-4 Dee  0 ─────┐             │           │
-              ├─ 5 Eve  0 ──┘           │
-5 Eve  1 ─────┘                         ├─ Ada
-                                        │
-                 2 Bob  0.5 ┐           │
-                            ├─ 2 Bob  0 ┘
-                 3 Cy  0.5 ─┘
-
-third place: 3 Cy  1 *, 5 Eve  0"""
-
-    assert render_bracket({"rounds": five(), "to_come": []}) == picture
-
-
-def test_a_bracket_tells_nobody_who_plays_a_rated_match() -> None:
-    hidden = table(1, "final", place(None, None, None, None), place(None, None, None, None), over=False)
-
-    picture = render_bracket({"rounds": [*five()[:2], level(3, "final", hidden)], "to_come": []})
-
-    assert "Eve" in picture  # how far it is known it is drawn
-    assert picture.count("?") == 2
-
-
-def test_what_is_to_come_is_told_and_larger_tables_are_listed() -> None:
-    begun = render_bracket({"rounds": five()[:1], "to_come": [{"label": "semi_final", "tables": 2}]})
-    four = [place(name, seed, float(4 - seed), None) for seed, name in enumerate(("Ada", "Bob", "Cy", "Dee"), 1)]
-    larger = render_bracket({"rounds": [level(1, "final", table(1, "final", *four))], "to_come": []})
-
-    assert begun.endswith("to come (tables): semi-final (2)")
-    assert "advances" in begun
-    assert larger == "final\n  table 1: 1 Ada  3 *, 2 Bob  2, 3 Cy  1, 4 Dee  0"

@@ -98,7 +98,7 @@ def test_K18_the_audit_of_a_database_with_unreadable_pages_ends_in_a_sentence(
             written.seek(PAGE * (page - 1))
             written.write(b"\xff" * PAGE)
 
-    status, said = run(["referee", "audit", "--data", str(folder)], folder)
+    status, said = run(["referee", "admin", "audit", "--data", str(folder)], folder)
 
     assert status == 1
     assert "Error: The database is damaged (database disk image is malformed). Stop the service and restore" in said

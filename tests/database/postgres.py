@@ -26,7 +26,7 @@ END_OTHERS = (
     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
 )
 SMALL_TABLE = 256 * 1024  # bytes
-LEAST = "14"  # as `referee doctor` demands
+LEAST = "14"  # as `referee admin doctor` demands
 REQUIRED = os.environ.get("REFEREE_REQUIRE_POSTGRES") == "1"
 
 

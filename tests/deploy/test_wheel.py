@@ -191,7 +191,7 @@ def test_its_service_has_all_pages_and_files_and_says_its_version_everywhere(
         linked = {path for page in shown.values() for path in re.findall(r'(?:src|href)="(/static/[^"#]+)"', page.text)}
         files = {path: client.get(path) for path in linked}
         ready = client.get("/readyz").json()
-        run(installed, empty, "referee", "backup", "backup.tar")
+        run(installed, empty, "referee", "admin", "backup", "backup.tar")
         up.terminate()
         up.wait(PATIENCE_S)
 
@@ -200,7 +200,7 @@ def test_its_service_has_all_pages_and_files_and_says_its_version_everywhere(
     assert len(files) > 10
     assert {path: file.status_code for path, file in files.items() if file.status_code != 200} == {}
     assert ready["version"] == version
-    assert f"of Referee {version}:" in run(installed, empty, "referee", "backup", "--check", "backup.tar")
+    assert f"of Referee {version}:" in run(installed, empty, "referee", "admin", "backup", "--check", "backup.tar")
     for name in ("api", "worker-1", "scheduler"):
         started = json.loads((empty / "data" / "logs" / f"{name}.log").read_text().partition("\n")[0])
         assert (started["event"], started["version"]) == ("process_started", version)

@@ -1,4 +1,4 @@
-"""The command `referee doctor` as a process, for a running service and for none."""
+"""The command `referee admin doctor` as a process, for a running service and for none."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,9 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 def test_a_running_service_is_in_order(up: Service) -> None:
     # What answers at the metadata address depends on the machine, and no test should ask it.
-    ran = referee("doctor", "--data", str(up.folder), "--url", up.url, "--skip", "egress", REFEREE_PUBLIC_URL=up.url)
+    ran = referee(
+        "admin", "doctor", "--data", str(up.folder), "--url", up.url, "--skip", "egress", REFEREE_PUBLIC_URL=up.url
+    )
 
     lines = ran.stdout.splitlines()
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -30,7 +32,7 @@ def test_a_running_service_is_in_order(up: Service) -> None:
 
 
 def test_a_failure_makes_the_exit_status_1(up: Service) -> None:
-    ran = referee("doctor", "--data", str(up.folder), "--json", REFEREE_RUNNER_SLOTS="0")
+    ran = referee("admin", "doctor", "--data", str(up.folder), "--json", REFEREE_RUNNER_SLOTS="0")
 
     (finding,) = json.loads(ran.stdout)
     assert ran.returncode == 1
@@ -40,7 +42,7 @@ def test_a_failure_makes_the_exit_status_1(up: Service) -> None:
 
 
 def test_without_a_service_nothing_is_created(tmp_path: Path) -> None:
-    ran = referee("doctor", "--data", str(tmp_path / "none"))
+    ran = referee("admin", "doctor", "--data", str(tmp_path / "none"))
 
     assert ran.returncode == 1
     assert "There is no service in" in ran.stderr

@@ -177,7 +177,7 @@ class Service:
             return dict(session.execute(select(Result.match_id, func.count()).group_by(Result.match_id)).all())
 
     def differences(self) -> list[str]:
-        """What ``referee audit`` finds."""
+        """What ``referee admin audit`` finds."""
         with self.database.read() as session:
             return [str(difference) for difference in audit(session)]
 

@@ -215,7 +215,7 @@ def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite
         session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
 
     def run(*options: str) -> tuple[int, str]:
-        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["audit", *options])
+        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["admin", "audit", *options])
         return ran.exit_code, ran.stdout
 
     code, told = run("--json", "--read-only")
@@ -249,8 +249,8 @@ def test_the_command_repairs_no_damaged_ladder_and_points_to_a_backup(tmp_path: 
 
     code, told = run()
     assert code == 1
-    assert f"`referee audit --repair`: {whole.ladder_id}\n" in told
-    assert f"frozen until you restore a backup with `referee restore`: {result.ladder_id}\n" in told
+    assert f"`referee admin audit --repair`: {whole.ladder_id}\n" in told
+    assert f"frozen until you restore a backup with `referee admin restore`: {result.ladder_id}\n" in told
     code, told = run("--json", "--repair")
     done = json.loads(told)
     assert (code, done["holds"], done["frozen"], done["damaged"]) == (1, False, [result.ladder_id], [result.ladder_id])

@@ -112,7 +112,7 @@ class World:
             return deal_groups.get_group(session, matches.get_match(session, match_id).group_id).state
 
     def differences(self) -> list[str]:
-        """Return the findings of ``referee audit``."""
+        """Return the findings of ``referee admin audit``."""
         with self.database.read() as session:
             return [str(difference) for difference in audit(session)]
 

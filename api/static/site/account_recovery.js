@@ -68,7 +68,7 @@ async function recover({ account, way, recovery_code: code, bot, secret }) {
 
 /** Return the key with which a proof is computed. It differs from that of the bot's own answers by its hash function. */
 async function importSecretKey(secret) {
-  if (!crypto.subtle) throw new Refused(0, { detail: "A browser computes such a proof only on a page with https. Use `referee account recover` instead." });
+  if (!crypto.subtle) throw new Refused(0, { detail: "A browser computes such a proof only on a page with https. Use `referee recover` instead." });
   if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw wrong("secret", "This is not the secret of a bot. It begins with whsec_.");
   const bytes = Uint8Array.from(atob(secret.slice("whsec_".length)), (sign) => sign.charCodeAt(0));
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-512" }, false, ["sign"]);

@@ -29,7 +29,7 @@ const STATES = {
     dev: "may have private addresses for development (REFEREE_EGRESS_ALLOW)",
   },
   files: { ok: "has enough", short: "uses nine tenths of its file descriptors: raise the limit" },
-  audit: { ok: "found no differences", differs: "found differences: run `referee audit`", none: "has not run yet" },
+  audit: { ok: "found no differences", differs: "found differences: run `referee admin audit`", none: "has not run yet" },
 };
 const NAMES = {
   database: "Database",

@@ -8,26 +8,34 @@ import click
 from referee.cli.lazy_group import LazyGroup
 
 STATUSES = "The exit status is 0 on success, 1 if refused, 2 for wrong usage, 3 if the service cannot be reached."
-COMMANDS = {  # in the order of the help page: heading, name of the command, module in this package
+COMMANDS = {  # heading: {name of the command: (module, first paragraph of its help)}
     "Prepare": {
-        "create": "drafting",
-        "edit": "drafting",
-        "delete": "drafting",
-        **dict.fromkeys(("open", "enter", "withdraw", "seeds"), "lifecycle"),
-        **dict.fromkeys(("admission", "requests", "approve", "refuse", "organisers"), "admission"),
+        "create": ("drafting", "Draft a tournament. Bots can enter once it is open."),
+        "open": ("lifecycle", "Open a draft for entries."),
+        "enter": ("lifecycle", "Enter bots, or ask the organiser to enter them if the tournament approves entries."),
+        "withdraw": ("lifecycle", "Withdraw bots."),
     },
     "Run": {
-        **dict.fromkeys(("start", "pause", "resume", "cancel", "disqualify"), "lifecycle"),
-        **dict.fromkeys(("void", "voids", "confirm-void", "decline-void", "withdraw-void", "waiting"), "voiding"),
+        "start": ("lifecycle", "Close entries, call every bot, and start the matches."),
+        "pause": ("lifecycle", "Start no further matches."),
+        "resume": ("lifecycle", "Resume a paused tournament."),
+        "cancel": ("lifecycle", "End a tournament early."),
+        "disqualify": ("lifecycle", "Disqualify a bot."),
+        "waiting": ("waiting", "Show why a bot is not playing."),
     },
     "Follow": {
-        "list": "listing",
-        "show": "listing",
-        "watch": "live_view",
-        **dict.fromkeys(("standings", "crosstable", "opponents", "bracket", "strengths", "luck"), "results"),
+        "list": ("listing", "List tournaments, the newest first."),
+        "show": ("listing", "Show a tournament."),
+        "watch": ("live_view", "Show a tournament until it is over."),
+        "standings": ("standings", "Show the standings."),
     },
-    "Download": {"logs": "downloads", "results": "downloads"},
-    "Without a service": {"local": "local"},
+    "Download": {
+        "logs": ("downloads", "Download the logs of a tournament."),
+        "results": ("downloads", "Show all results."),
+    },
+    "Without a service": {
+        "local": ("local", "Play a tournament on this machine, without a service."),
+    },
 }
 
 

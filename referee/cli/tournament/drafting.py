@@ -1,41 +1,18 @@
-"""Implement `referee tournament create` and `edit`, which draft a tournament and change it later."""
+"""Implement `referee tournament create`, which drafts a tournament."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from referee.cli.options import choice_of
 from referee.cli.tournament import lookup
-from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.parameters import as_object, moment, pair
-from referee.cli.tournament.remote import Remote, service_command, tournament_command
+from referee.cli.tournament.remote import Remote, service_command
 from referee.house.players import LEVEL_ADDRESSES
 from referee.match.canonical import Json
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.presets import PRESETS, preset_terms
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def announcement_options(function: Function) -> Function:
-    """Add the options for what the organiser says about a tournament."""
-    options = (
-        click.option(
-            "--description-file",
-            "description",
-            type=click.File(),
-            metavar="FILE",
-            help="File with a text in Markdown for the page of the tournament; - reads it from standard input.",
-        ),
-        click.option("--prizes", metavar="TEXT", help="What can be won, on one line."),
-        click.option("--contact", metavar="TEXT", help="How to reach you, on one line; everyone can see it."),
-        click.option("--link", metavar="URL", help="Address of your own page about the tournament."),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
 @service_command()
@@ -143,7 +120,16 @@ def announcement_options(function: Function) -> Function:
     type=click.Choice([*PRESETS]),
     help="Terms to begin with; other options replace them. " + " ".join(f"{p}: {PRESETS[p].text}" for p in PRESETS),
 )
-@announcement_options
+@click.option(
+    "--description-file",
+    "description",
+    type=click.File(),
+    metavar="FILE",
+    help="File with a text in Markdown for the page of the tournament; - reads it from standard input.",
+)
+@click.option("--prizes", metavar="TEXT", help="What can be won, on one line.")
+@click.option("--contact", metavar="TEXT", help="How to reach you, on one line; everyone can see it.")
+@click.option("--link", metavar="URL", help="Address of your own page about the tournament.")
 @click.option("--open", "opens", is_flag=True, help="Also open the tournament for entries.")
 def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     """Draft a tournament. Bots can enter once it is open.
@@ -161,73 +147,13 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     remote.show(tournament, text)
 
 
-@tournament_command(example="--starts-at +10m")
-@click.option("--name", metavar="NAME", help="New name.")
-@click.option(
-    "--starts-at", type=moment, metavar="MOMENT", help="New start time, in the format of `referee tournament create`."
-)
-@click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
-@click.option("--entries-close-at", type=moment, metavar="MOMENT", help="New time at which entries close.")
-@click.option("--max-entries", type=int, metavar="N", help="New largest number of entries.")
-@click.option("--min-entries", type=int, metavar="N", help="New least number of entries.")
-@click.option(
-    "--approval/--no-approval", default=None, help="Decide about each bot whose owner asks to enter it, or not."
-)
-@click.option("--bots-per-owner", type=int, metavar="N", help="New number of bots that an owner may enter.")
-@click.option("--late-entry/--no-late-entry", default=None, help="Let bots enter after the start, or not.")
-@click.option(
-    "--round-time",
-    "round_times",
-    type=moment,
-    metavar="MOMENT",
-    multiple=True,
-    help="New time of a round; repeat it for each round, in order. Rounds that have begun keep their times.",
-)
-@announcement_options
-def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool, **terms: Any) -> None:
-    """Change a tournament before its start, or what it says about itself until its end.
-
-    This includes the start time of a tournament that missed it because too few bots were entered. Owners of entered
-    bots are notified. An empty text, like --prizes "", removes it.
-    """
-    if starts_at is not None and by_hand:
-        raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")
-    given = _read_description(terms).items()
-    changes: Json = {name: None if value == "" else value for name, value in given if value not in (None, ())}
-    if starts_at is not None or by_hand:
-        changes["starts_at"] = starts_at
-    if not changes:
-        raise click.UsageError("Pass at least one option that changes something, such as --starts-at or --by-hand.")
-    document = remote.api.patch(f"/tournaments/{tournament_id}", changes)
-    if "starts_at" not in changes:
-        remote.show(document, f"{document['name']} is changed: {', '.join(sorted(changes))}")
-        return
-    when = "when you start it" if starts_at is None else f"at {clock(starts_at)}"
-    remote.show(document, f"{document['name']} starts {when}")
-
-
-@tournament_command("delete")
-def delete(remote: Remote, tournament_id: str) -> None:
-    """Delete a draft.
-
-    A tournament that was open for entries once is cancelled instead.
-    """
-    remote.api.delete(f"/tournaments/{tournament_id}")
-    remote.show({"deleted": tournament_id}, f"{tournament_id} is deleted")
-
-
-def _read_description(terms: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with the text of the description in place of its file."""
-    file = terms.get("description")
-    return terms if file is None else {**terms, "description": file.read()}
-
-
 def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
     """Return a request body with only the given terms, since the service has the defaults.
 
     Replace the name of a champion with its id.
     """
-    terms = _read_description(terms)
+    if (description := terms["description"]) is not None:
+        terms["description"] = description.read()
     preset = terms.pop("preset")
     body: Json = {**(preset_terms(preset) if preset else {}), "name": name}
     for part, field in (("format_option", "format_options"), ("option", "options")):

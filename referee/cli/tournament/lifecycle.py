@@ -9,7 +9,7 @@ from referee.bots.states import BotState
 from referee.cli.api_client import ApiRefusal
 from referee.cli.options import Number
 from referee.cli.plain_text import replace_control_characters
-from referee.cli.tournament import lookup, parameters
+from referee.cli.tournament import lookup
 from referee.cli.tournament.live_view import watch_tournament
 from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, error_to_json, tournament_command
 from referee.match.canonical import Json
@@ -105,18 +105,6 @@ def disqualify(remote: Remote, tournament_id: str, bot: str, reason: str) -> Non
     """
     body = {"bot": lookup.bot_id(remote.api, bot), "reason": reason}
     remote.show(remote.api.post(f"/tournaments/{tournament_id}/disqualify", body), f"{bot}: disqualified")
-
-
-@tournament_command(example='"Ada sound=1" "Carl random=2" "Emmy first=-"')
-@click.argument("pairs", metavar="BOT=NUMBER...", type=parameters.seed, nargs=-1, required=True)
-def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None], ...]) -> None:
-    """Set the seeds of entries before the start.
-
-    Seed 1 is the strongest. BOT=- seeds the bot by its rating.
-    """
-    given = {lookup.bot_id(remote.api, bot): number for bot, number in pairs}
-    document = remote.api.put(f"/tournaments/{tournament_id}/seeds", {"seeds": given})
-    remote.show(document, "\n".join(f"{bot}: {'by rating' if number is None else number}" for bot, number in pairs))
 
 
 @tournament_command(example="--watch")

@@ -9,7 +9,7 @@ from referee.cli.api_client import Api
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 
-ID = re.compile(r"(trn|bot|mat|lad|ser)_[0-9a-z]{26}", re.ASCII)
+ID = re.compile(r"(trn|bot|mat|lad)_[0-9a-z]{26}", re.ASCII)
 MAX_MATCHES_SHOWN = 8
 
 
@@ -63,14 +63,6 @@ def ladder_id(api: Api, wanted: str) -> str:
     return _find_by_name("ladder", wanted, listed, lambda item: f"{item['id']} ({item['game']})")
 
 
-def series_id(api: Api, wanted: str) -> str:
-    """Return the id of the series with this id or name. Raise ``NotFoundByName`` unless exactly one has the name."""
-    if ID.fullmatch(wanted):
-        return wanted
-    listed = list(api.items("/series?limit=100"))
-    return _find_by_name("series", wanted, listed, lambda item: f"{item['id']} ({item['created_at'][:10]})")
-
-
 @lru_cache(maxsize=1)
 def _list_bots(api: Api) -> list[Json]:
     """List the bots of the service. Cache the list, so that a command with several names requests it only once."""
@@ -88,14 +80,13 @@ def _find_by_name(
     found = [item for item in listed if item["name"].casefold() == wanted.casefold()]
     if len(found) == 1:
         return str(found[0]["id"])
-    kinds = kind if kind.endswith("s") else f"{kind}s"
     if found:
         raise NotFoundByName(
-            f"{len(found)} {kinds} have the name {wanted!r}; pass one of these ids: {_join_names(map(describe, found))}"
+            f"{len(found)} {kind}s have the name {wanted!r}; pass one of these ids: {_join_names(map(describe, found))}"
         )
     near = [f"{item['name']!r}" for item in listed if wanted.casefold() in item["name"].casefold()]
     near = near or [f"{item['name']!r}" for item in listed]
-    known = f"; available: {_join_names(near)}" if near else f"; {whose or f'this service has no {kinds}'} yet"
+    known = f"; available: {_join_names(near)}" if near else f"; {whose or f'this service has no {kind}s'} yet"
     raise NotFoundByName(f"Unknown {kind} {wanted!r}{known}")
 
 

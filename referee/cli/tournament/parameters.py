@@ -1,4 +1,4 @@
-"""Convert command-line arguments to values of the API: NAME=VALUE pairs, times and seeds."""
+"""Convert command-line arguments to values of the API: NAME=VALUE pairs and times."""
 
 import json
 import re
@@ -42,17 +42,6 @@ def moment(text: str) -> str:
     if time.tzinfo is None:
         raise click.BadParameter(f"{text!r} has no UTC offset. End it with Z for UTC, or with an offset like +02:00.")
     return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def seed(text: str) -> tuple[str, int | None]:
-    """Split BOT=NUMBER.
-
-    For BOT=-, the number is None: the bot is seeded by its rating. Raise ``click.BadParameter`` for any other text.
-    """
-    bot, _, number = text.rpartition("=")
-    if not bot or not re.fullmatch("-|[0-9]{1,9}", number, re.ASCII):
-        raise click.BadParameter(f"{text!r} is not of the form BOT=NUMBER (or BOT=- for no seed).")
-    return bot, None if number == "-" else int(number)
 
 
 def as_object(pairs: tuple[tuple[str, Any], ...]) -> Json:

@@ -25,7 +25,7 @@ MAX_EXAMPLE = 76  # characters of a line in the help of a command
 
 ADVICE = {  # by the code of the problem document
     "unauthenticated": "run `referee login`, or pass a valid token with --token-file or $REFEREE_TOKEN",
-    "missing_scope": "run `referee tokens create` with this scope, or pass another token",
+    "missing_scope": "create a token with this scope on the page /account, or pass another token",
     "not_found": "check the id; `referee tournament list` lists the tournaments",
     "precondition_failed": "run the command again",
     "rate_limited": "wait a minute and run the command again",
@@ -146,20 +146,18 @@ def service_command(name: str | None = None) -> Callable[[Callable[..., None]], 
     return click.command(name, cls=ServiceCommand)
 
 
-def tournament_command(
-    name: str | None = None, *, of: str = "Spring cup", example: str = ""
-) -> Callable[[Callable[..., None]], click.Command]:
+def tournament_command(name: str | None = None, *, example: str = "") -> Callable[[Callable[..., None]], click.Command]:
     """Return a decorator that makes a function a ``ServiceCommand`` with the argument ``tournament``.
 
-    The help ends with an example, which is the command for the tournament named ``of``, followed by ``example``.
+    The help ends with an example, which is the command for a tournament, followed by ``example``.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
         tournament = click.Argument(["tournament"], metavar="TOURNAMENT")
         command = click.command(name, cls=ServiceCommand, params=[tournament])(function)
-        line = f'referee tournament {command.name} "{of}" {example}'.rstrip()
+        line = f'referee tournament {command.name} "Spring cup" {example}'.rstrip()
         if len(line) > MAX_EXAMPLE:
-            line = f'referee tournament {command.name} "{of}" \\\n      {example}'
+            line = f'referee tournament {command.name} "Spring cup" \\\n      {example}'
         command.help = f"{cleandoc(command.help or '')}\n\n\b\nExample:\n  {line}"
         return command
 

@@ -1,4 +1,4 @@
-"""`referee match`, `referee logs` and the errors of ratings on the command line, against a running service."""
+"""`referee logs` and the errors of ratings on the command line, against a running service."""
 
 import json
 import subprocess
@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 
 from referee.bots import house_bots
 from referee.cli import main
-from referee.cli.match import format_match
 from referee.cli.tournament.gzip_log import split_logs
 from referee.db.engine import Database
 from referee.ladders import rating_errors, ratings
@@ -21,17 +20,14 @@ from tests.database.world import FakeClock, World
 
 ROOT = Path(__file__).parents[2]
 
-NOBODY = f"mat_{'0' * 26}"
-
 
 @dataclass
 class Hall:
-    """A service under gunicorn with a rated match, an unrated one, and one that has not begun."""
+    """A service under gunicorn with a rated match and an unrated one."""
 
     url: str
     rated: str
     unrated: str
-    due: str
     ladder: str
     bots: list[str]
 
@@ -52,65 +48,12 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         played = world.play([bots[0], house])
         ladder = str(played.ladder_id)
         unrated = world.play(bots, rated=False).match_id
-        due = world.match(bots)
         rating_errors.refresh_errors(world.database, ladder)
         with world.database.read() as session:
             name = ratings.get_ladder(session, ladder).name
         world.database.dispose()
         url = f"http://127.0.0.1:{server.port}"
-        yield Hall(url, played.match_id, unrated, due, f"{name} ({ladder})", bots)
-
-
-def test_a_rated_match_shows_its_seats_what_it_changed_and_its_ladder(hall: Hall) -> None:
-    told = hall.says("match", hall.rated).stdout
-    found = json.loads(hall.says("match", hall.rated, "--json").stdout)
-
-    lines = told.splitlines()
-    assert lines[0] == "saint-poker, finished"
-    assert lines[-1] == f"ladder: {hall.ladder}"
-    bot, house = (seat["rating"] for seat in found["seats"])
-    assert (bot["change"] != 0) == (bot["scored"] != bot["expected"])  # a draw of equals moves nothing
-    assert house["change"] == 0  # an anchor never moves
-    assert bot["scored"] + house["scored"] == 1
-    assert [f"{bot['before']:.1f}" in told, f"{bot['change']:+.1f}" in told] == [True, True]
-    assert [f"{bot['expected']:.2f}" in told, f"{bot['scored']:.2f}" in told] == [True, True]
-    assert found["rated_on"]["id"] in hall.ladder
-
-
-def test_an_unrated_match_says_why_and_has_no_ladder(hall: Hall) -> None:
-    told = hall.says("match", hall.unrated).stdout
-
-    assert told.splitlines()[-1] == "unrated: friendly"
-    assert "ladder:" not in told
-    assert json.loads(hall.says("match", hall.unrated, "--json").stdout)["rated_on"] is None
-
-
-def test_a_match_that_has_not_begun_names_its_bots_and_has_no_results(hall: Hall) -> None:
-    told = hall.says("match", hall.due).stdout
-
-    assert told.splitlines()[0] == "saint-poker, due"
-    assert f"ladder: {hall.ladder}" in told
-    assert "hidden until the match is over" not in told
-    seats = json.loads(hall.says("match", hall.due, "--json").stdout)["seats"]
-    assert all(seat["name"] in told and seat["placement"] is None for seat in seats)
-
-
-def test_a_seat_whose_bot_is_hidden_is_shown_as_such() -> None:
-    seat = dict.fromkeys(("name", "version", "placement", "returns", "rating")) | {"seat": 0}
-    match = {"game": "saint-poker", "status": "running", "rated": True, "rated_on": None, "seats": [seat]}
-
-    told = format_match(match)
-
-    assert told.splitlines()[-1].split() == ["1", *["hidden", "until", "the", "match", "is", "over"], *"-------"]
-
-
-def test_a_match_that_does_not_exist_and_a_service_that_does_not_answer_are_told_apart(hall: Hall) -> None:
-    unknown = hall.says("match", NOBODY, status=1)
-    silent = CliRunner().invoke(main, ["match", hall.rated, "--url", "http://127.0.0.1:1"])
-
-    assert "check the id" in unknown.stderr
-    assert silent.exit_code == 3
-    assert "http://127.0.0.1:1 does not answer" in silent.stderr
+        yield Hall(url, played.match_id, unrated, f"{name} ({ladder})", bots)
 
 
 def test_standings_show_strengths_with_their_errors(hall: Hall) -> None:

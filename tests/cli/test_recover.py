@@ -1,4 +1,4 @@
-"""`referee account recover` and `recovery-code` against a service that runs, with a bot that proves its secret."""
+"""`referee recover` against a service that runs, with a bot that proves its secret."""
 
 import json
 import os
@@ -43,11 +43,11 @@ def test_a_lost_token_is_replaced_with_the_recovery_code(up: Service, config: Pa
     file = tmp_path / "code.txt"
     file.write_text(opened.stdout.partition("recovery code: ")[2])
 
-    kept = says(up, "account", "recovery-code", "--json")
-    outdated = says(up, "account", "recover", "Ada", "--code-file", str(file), status=1)
+    kept = says(up, "api", "POST", "/accounts/me/recovery-code")
+    outdated = says(up, "recover", "Ada", "--code-file", str(file), status=1)
     file.write_text(json.loads(kept.stdout)["recovery_code"])
     saved_tokens.delete(up.url)
-    recovered = says(up, "account", "recover", "Ada", "--code-file", str(file))
+    recovered = says(up, "recover", "Ada", "--code-file", str(file))
 
     assert "Keep it apart from the token" in opened.stderr
     assert "the recovery code is wrong" in outdated.output
@@ -67,9 +67,9 @@ def test_a_lost_token_is_replaced_with_the_secret_of_a_bot(up: Service, config: 
             assert comes_true(lambda: list(anybody.items("/bots?status=verified")))
     way = ("--bot", "Bobs bot", "--secret-file")
 
-    stranger = says(up, "account", "recover", "Ada", *way, str(folder), status=1)
-    empty = says(up, "account", "recover", "Bob", *way, str(tmp_path), status=2)
-    recovered = says(up, "account", "recover", "Bob", *way, str(folder), "--json")
+    stranger = says(up, "recover", "Ada", *way, str(folder), status=1)
+    empty = says(up, "recover", "Bob", *way, str(tmp_path), status=2)
+    recovered = says(up, "recover", "Bob", *way, str(folder), "--json")
 
     assert "You are signed in" in stranger.output
     assert "has no secret" in empty.output
@@ -80,11 +80,8 @@ def test_a_lost_token_is_replaced_with_the_secret_of_a_bot(up: Service, config: 
 
 def test_wrong_usage_of_recover_says_what_to_pass(up: Service) -> None:
     for options in (("--bot", "B"), ("--secret-file", "x"), ("--bot", "B", "--secret-file", "x", "--code-file", "-")):
-        assert (
-            "Pass --bot and --secret-file, or --code-file"
-            in says(up, "account", "recover", "Ada", *options, status=2).output
-        )
-    assert "Pass --code-file FILE" in says(up, "account", "recover", "Ada", status=2).output
+        assert "Pass --bot and --secret-file, or --code-file" in says(up, "recover", "Ada", *options, status=2).output
+    assert "Pass --code-file FILE" in says(up, "recover", "Ada", status=2).output
 
 
 def test_on_a_terminal_recover_asks_for_the_code_and_does_not_show_it(up: Service, config: Path) -> None:
@@ -92,7 +89,7 @@ def test_on_a_terminal_recover_asks_for_the_code_and_does_not_show_it(up: Servic
     saved_tokens.delete(up.url)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "account", "recover", "Lou", "--url", up.url],
+        [sys.executable, "-m", "referee", "recover", "Lou", "--url", up.url],
         stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(XDG_CONFIG_HOME=str(config)),
         start_new_session=True,
     )  # fmt: skip

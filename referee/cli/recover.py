@@ -1,4 +1,4 @@
-"""Implement `referee account recover`, which replaces lost tokens, and `referee account recovery-code`."""
+"""Implement `referee recover`, which replaces lost tokens."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TextIO
 import click
 
 from referee.cli.api_client import Api
-from referee.cli.login import KEEP_CODE, find_signed_in_account, refuse_other_account, save_sign_in
+from referee.cli.login import find_signed_in_account, refuse_other_account, save_sign_in
 from referee.cli.options import PATH
 from referee.cli.plain_text import note
 from referee.cli.tournament.remote import Remote, service_command
@@ -15,18 +15,6 @@ from referee.match.canonical import Json
 from referee.protocol.signing import current_secret, recovery_proof
 
 SECRET_NAME = "secret.txt"  # noqa: S105  # the name of the file in the folder of a starter bot
-
-
-@service_command("recovery-code")
-def recovery_code(remote: Remote) -> None:
-    """Make a new recovery code and print it. It is shown only once, and an earlier one ends.
-
-    It also ends when the token that you use now is revoked, which must not be one that expires. Keep the code apart
-    from your tokens: with it, `referee account recover` gives you a new token if you have lost all.
-    """
-    made = remote.api.post("/accounts/me/recovery-code")
-    remote.show(made, made["recovery_code"])
-    note(KEEP_CODE)
 
 
 @service_command()
@@ -45,16 +33,16 @@ def recovery_code(remote: Remote) -> None:
     help="File with the secret of the bot, or the folder of a starter bot.",
 )
 def recover(remote: Remote, name: str, code_file: TextIO | None, bot: str | None, secret_file: Path | None) -> None:
-    """Get a new token for an account whose tokens are lost, and save it as `referee login` does.
+    """Get a new token for an account whose tokens are lost.
 
-    ACCOUNT is its name or id. You prove that the account is yours with its recovery code, which the command asks for,
-    or with the secret of one of its verified bots. The secret stays on this machine; only a proof is sent. All earlier
-    tokens and the recovery code end; the new recovery code is shown once.
+    It is saved as by `referee login`. ACCOUNT is its name or id. You prove that the account is yours with its recovery
+    code, which the command asks for, or with the secret of one of its verified bots. The secret stays on this machine;
+    only a proof is sent. All earlier tokens and the recovery code end; the new recovery code is shown once.
 
     \b
     Examples:
-      referee account recover "Ada" --url https://referee.example
-      referee account recover "Ada" --bot "My bot" --secret-file mybot
+      referee recover "Ada" --url https://referee.example
+      referee recover "Ada" --bot "My bot" --secret-file mybot
     """
     if (bot is None) != (secret_file is None) or (bot is not None and code_file is not None):
         raise click.UsageError("Pass --bot and --secret-file, or --code-file, or nothing to be asked for the code.")

@@ -1,0 +1,101 @@
+"""Declare the groups of commands that have no package of their own. Their commands are in other modules."""
+
+import click
+
+from referee.cli.lazy_group import LazyGroup
+from referee.cli.plain_text import quote_argument
+
+HOUSE = {
+    "Commands": {
+        "calibrate": ("house", "Compare each level with the one below and write the ratings."),
+        "serve": ("house", "Serve PLAYER (house:1 … house:4) over HTTP until Ctrl-C."),
+    }
+}
+BOTS = {
+    "Commands": {
+        "list": ("bots", "List your bots with their states, certificates, ladders and ratings."),
+        "move": ("bots", "Change the URL of a bot, and have the bot checked there."),
+        "show": ("bots", "Show one of your bots, as in the list."),
+    }
+}
+ADMIN = {
+    "Accounts": {
+        "create": ("admin", "Create an account and print its first token."),
+        "role": ("admin", "Change the role of an account."),
+        "token": ("admin", "Print another token for an account."),
+        "class": ("class_accounts", "Create an account with a token for each line of the file NAMES."),
+    },
+    "Database": {
+        "upgrade": ("admin", "Create the database or upgrade its schema."),
+        "retry": ("admin", "Make a stuck match due again."),
+        "audit": ("audit", "Replay all logs, recompute all ratings, and compare them with the database."),
+        "backup": ("backup", "Write a consistent copy of the database to FILE, while the service runs."),
+        "restore": ("backup", "Put the database of a backup in place. Stop the whole service first."),
+        "prune": ("prune", "Delete what the settings REFEREE_KEEP_… do not keep any longer."),
+    },
+    "Deployment": {
+        "keys": ("groups", "List the keys of a service, and rotate its master key."),
+        "doctor": ("doctor", "Check a deployment and say what to mend."),
+    },
+}
+KEYS = {
+    "Commands": {
+        "list": ("keys", "List the master keys, the keys that sign logs, and what still needs them."),
+        "rotate": ("keys", "Make a new master key the current one, and accept the old one."),
+        "reseal": ("keys", "Seal the seeds of ended deal groups with the current key."),
+        "end": ("keys", "Stop accepting earlier master keys."),
+    }
+}
+
+
+class ListByDefault(LazyGroup):
+    """Run the subcommand `list` if none is given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            name = quote_argument(cmd_name)
+            ctx.fail(f"No such command {name}. If it is one of your bots, `referee bots show {name}` shows it.")
+        return command
+
+
+@click.group(cls=LazyGroup, members=HOUSE)
+def house() -> None:
+    """Serve house players as bots, or measure how strong they are.
+
+    \b
+    house:1  Random  plays any legal action
+    house:2  Novice  plays like a beginner
+    house:3  Sound   plays by good rules of thumb
+    house:4  Search  tries actions in positions that fit what it knows
+    """
+
+
+@click.group(cls=ListByDefault, members=BOTS)
+def bots() -> None:
+    """List and show your bots, or move one to another URL.
+
+    Pass a BOT by name or id. `referee bots` alone lists them.
+    """
+
+
+@click.group(cls=LazyGroup, members=ADMIN)
+def admin() -> None:
+    """Operate a service: accounts, stuck matches, the database, backups, keys and the deployment.
+
+    Most of these commands use the data directory of the service, as its operator on this machine. `class` needs the
+    token of an operator, and anybody can run `audit --url`.
+    """
+
+
+@click.group(cls=LazyGroup, members=KEYS)
+def keys() -> None:
+    """List the keys of a service, and rotate its master key.
+
+    The earlier key is accepted until `referee admin keys end`.
+    """

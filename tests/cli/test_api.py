@@ -1,0 +1,162 @@
+"""`referee api` against a running service, and against hosts that redirect."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.accounts import accounts
+from referee.cli import main, saved_tokens
+from referee.db.engine import Database
+from tests.api.serving import serving
+from tests.database.world import FakeClock, World
+
+
+@dataclass
+class Service:
+    """A running service with an organiser and three bots of theirs."""
+
+    url: str
+    token: str
+
+    def call(self, *arguments: str, status: int = 0) -> Result:
+        done = CliRunner().invoke(main, ["api", *arguments], env={"REFEREE_URL": self.url, "REFEREE_TOKEN": self.token})
+        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
+        return done
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("api")
+    with serving(folder, 4) as server:
+        world = World(Database(f"sqlite:///{folder / 'referee.db'}", clock=FakeClock()))
+        organiser = world.account(role="organiser")
+        for name in ("Ada", "Bob", "Cid"):
+            world.bot(organiser, name=name)
+        with world.database.write() as session:
+            token = accounts.create_token(session, organiser, "first")[1]
+        world.database.dispose()
+        yield Service(f"http://127.0.0.1:{server.port}", token)
+
+
+def test_a_get_prints_json_with_indentation_or_on_one_line(there: Service) -> None:
+    indented = there.call("/accounts/me").stdout
+    line = there.call("GET", "api/v1/accounts/me", "--json").stdout
+
+    assert json.loads(indented) == json.loads(line)
+    assert indented.startswith('{\n  "')
+    assert line.count("\n") == 1
+
+
+def test_fields_of_a_get_are_parameters_of_the_query(there: Service) -> None:
+    two = json.loads(there.call("get", "/bots", "limit:=2").stdout)
+    none = json.loads(there.call("GET", "/bots?limit=2", "status=paused").stdout)
+
+    assert len(two["items"]) == 2
+    assert none["items"] == []
+
+
+def test_all_pages_are_printed_an_item_on_each_line(there: Service) -> None:
+    lines = there.call("/bots?limit=2", "--paginate").stdout.splitlines()
+
+    assert {json.loads(line)["name"] for line in lines} == {"Ada", "Bob", "Cid"}
+
+
+def test_only_lists_have_pages(there: Service) -> None:
+    assert "/accounts/me is not a list" in there.call("/accounts/me", "--paginate", status=1).stderr
+    assert "--paginate fetches lists" in there.call("POST", "/bots", "--paginate", status=2).stderr
+
+
+def test_fields_without_a_method_are_posted_and_a_patch_needs_no_etag(there: Service) -> None:
+    time = 'time:={"budget_ms": 2000, "bank_ms": 0}'
+    drafted = json.loads(there.call("/tournaments", "name=Cup", "game=saint-poker", "seats:=2", time).stdout)
+
+    edited = json.loads(there.call("PATCH", f"/tournaments/{drafted['id']}", "prizes=A cake", "rated:=false").stdout)
+    deleted = there.call("DELETE", f"/tournaments/{drafted['id']}")
+
+    assert drafted["time"]["budget_ms"] == 2000
+    assert (edited["prizes"], edited["rated"], edited["seats"]) == ("A cake", False, 2)
+    assert deleted.stdout == ""
+
+
+def test_what_is_not_json_is_printed_as_it_is(there: Service) -> None:
+    drafted = json.loads(there.call("/tournaments", "name=Csv", "game=saint-poker", "seats:=2").stdout)
+
+    assert there.call(f"/tournaments/{drafted['id']}/results.csv").stdout.startswith("seq,match,")
+
+
+def test_a_refusal_is_a_sentence_and_status_1(there: Service) -> None:
+    unknown = there.call("/matches/mat_1", status=1)
+    wrong = there.call("POST", "/tournaments", "name=Cup", "game=chess", "seats:=2", status=1)
+    as_json = there.call("/matches/mat_1", "--json", status=1)
+
+    assert unknown.stderr.startswith("Error: ")
+    assert unknown.stdout == ""
+    assert "game: " in wrong.stderr
+    assert json.loads(as_json.stdout)["error"]["status"] == 404
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["https://elsewhere.example/bots"], "is not a path of this service"),
+        (["//elsewhere.example/bots"], "is not a path of this service"),
+        (["GET", "/\\elsewhere.example"], "is not a path of this service"),
+        (["GET"], "Pass the PATH"),
+        (["/bots", "name"], "is not of the form"),
+        (["/bots", "seats:=two"], "is not JSON"),
+        (["/bots", "name=a", "name=b"], "more than once"),
+    ],
+)
+def test_what_is_no_request_to_the_service_is_wrong_usage(there: Service, arguments: list[str], reason: str) -> None:
+    assert reason in there.call(*arguments, status=2).stderr
+
+
+@contextmanager
+def redirecting(target: str | None) -> Iterator[tuple[str, list[str | None]]]:
+    """Yield the URL of a host that redirects to ``target``, or answers, and the tokens that it gets."""
+    tokens: list[str | None] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            tokens.append(self.headers["Authorization"])
+            self.send_response(200 if target is None else 307)
+            self.send_header("Location", f"{target}{self.path}")
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", tokens
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_redirect_is_refused_and_the_saved_token_goes_to_its_service_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with redirecting(None) as (other, tokens_of_other), redirecting(other) as (url, tokens):
+        saved_tokens.save(url, "ref_secret")
+        refused = CliRunner().invoke(main, ["api", "/bots"])
+        elsewhere = CliRunner().invoke(main, ["api", "/bots", "--url", other])
+
+    assert refused.exit_code == 1
+    assert f"{url} redirected (307)" in refused.stderr
+    assert elsewhere.exit_code == 0
+    assert tokens == ["Bearer ref_secret"]
+    assert tokens_of_other == [None]
