@@ -52,10 +52,11 @@ class _Entry:
     seats: list[DownloadSeat]
 
     def rows(self) -> Iterator[LedgerRow]:
-        if self.seats:
-            yield from (self._row(seat.bot, seat) for seat in self.seats)
-        else:
-            yield from (self._row(bot, None) for bot in sorted(self.changes) or [None])
+        yield from (self._row(seat.bot, seat) for seat in self.seats)
+        if not self.seats:
+            yield from (self._row(bot, None) for bot in sorted(self.changes))
+        if not self.seats and not self.changes:
+            yield self._row(None, None)
 
     def _row(self, bot: str | None, seat: DownloadSeat | None) -> LedgerRow:
         entry, change = self.entry, self.changes.get(str(bot))

@@ -17,9 +17,9 @@ from referee.games import catalogue
 from tests.cli.running import referee
 
 COMMANDS = [
-    ["audit"],
-    ["audit", "--read-only"],
-    ["audit", "--repair"],
+    ["admin", "audit"],
+    ["admin", "audit", "--read-only"],
+    ["admin", "audit", "--repair"],
     ["standings"],
     ["admin", "create", "Olga"],
     ["admin", "token", "Olga"],
@@ -183,7 +183,7 @@ def test_the_operator_creates_a_database(tmp_path: Path) -> None:
     assert last == f"The schema is at revision {required_revision()}."
     assert len(ladders) == len(catalogue())
     assert all(line.startswith("ladder lad_") for line in ladders)
-    assert run(tmp_path, "audit").output == f"{tmp_path}: no differences\n"
+    assert run(tmp_path, "admin", "audit").output == f"{tmp_path}: no differences\n"
 
 
 def test_D9_a_database_that_is_made_by_hand_is_private(tmp_path: Path) -> None:

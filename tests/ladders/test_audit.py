@@ -244,7 +244,7 @@ def test_the_command_repairs_no_damaged_ladder_and_points_to_a_backup(tmp_path: 
         session.execute(update(Result).where(Result.match_id == result.match_id).values(placements=[1, 1]))
 
     def run(*options: str) -> tuple[int, str]:
-        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["audit", *options])
+        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["admin", "audit", *options])
         return ran.exit_code, ran.stdout
 
     code, told = run()

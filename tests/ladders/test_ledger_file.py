@@ -1,7 +1,6 @@
 """The ledger file of a ladder: docs/refold.py, which uses no code of the project, reproduces every number in it."""
 
 import csv
-import gc
 import gzip
 import importlib.util
 import io
@@ -385,9 +384,14 @@ def test_a_file_reads_stored_parts_and_only_the_latest_entries(world: World, mon
 
     def entries_read() -> int:
         """Return the number of ledger entries that are read for a file: those computed."""
-        read: list[LedgerEntry] = []
-        event.listen(LedgerEntry, "load", lambda entry, _: read.append(entry))
+        read: list[int] = []
+
+        def note(entry: LedgerEntry, _: Any) -> None:
+            read.append(entry.seq)
+
+        event.listen(LedgerEntry, "load", note)
         file_of(world, ladder)
+        event.remove(LedgerEntry, "load", note)
         return len(read)
 
     enter(world, results[:28])
@@ -535,10 +539,7 @@ def test_memory_does_not_grow_with_the_ledger(world: World, monkeypatch: pytest.
             assert store_parts(world, ladder) == 1
         tracemalloc.start()
         try:
-            size = 0
-            for piece in ledger_csv.ledger_csv(world.database, ladder, until):
-                size += len(piece)
-                gc.collect()  # measure what is kept, not the garbage of some pages
+            size = sum(len(piece) for piece in ledger_csv.ledger_csv(world.database, ladder, until))
             return size, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
