@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 import pytest
 from sqlalchemy import insert, update
 
-from api.feeds.pages import ENTRIES
 from referee.bots.tables import Bot
 from referee.ladders.tables import LadderMonth, MonthRow
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.ratings.elo import MICRO
+from referee_extras.feeds.results import ENTRIES
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import play, started
 from tests.database.world import World

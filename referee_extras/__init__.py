@@ -1,0 +1,5 @@
+"""Extras of the service: each is a folder that can be deleted together with its name in this list."""
+
+from typing import Final
+
+EXTRAS: Final = ("feeds",)  # in the order in which they appear at places on pages and in the API's document
