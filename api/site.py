@@ -22,7 +22,6 @@ from api.pages import guides, page, page_places, static_files
 from api.pictures import pages as pictures
 from api.requests import DOCS_POLICY
 from api.search import pages as search
-from api.series import pages as series
 from api.tournaments import detail_pages as tournament_details
 from api.tournaments import hall_page as tournament_hall
 from api.tournaments import organiser_pages as organise
@@ -49,7 +48,6 @@ GROUPS = (
     tournament_details,
     tournament_hall,
     organise,
-    series,
     pictures,
 )
 

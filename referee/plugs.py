@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,14 +41,44 @@ class PagePlace(StrEnum):
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
 
 
+class Reaction(StrEnum):
+    """Name what the service does in a transaction in which extras take part."""
+
+    ACCOUNT_DELETED = "account_deleted"  # after its tournaments were handed over; gets the id of the account
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organised:
+    """Describe objects, beside tournaments, that accounts run together after they have accepted an invitation.
+
+    ``kind`` names them in invitations and messages, and ``prefix`` begins their ids. Their pages are below ``path``.
+    ``act_kind`` records that an account became an organiser. ``table`` and ``co_organisers`` are names for ``load``.
+    """
+
+    kind: str
+    prefix: str
+    path: str
+    act_kind: str
+    table: str
+    co_organisers: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
     """Say what an extra plugs in. ``folder`` has its templates and static files, each in a subfolder ``name``."""
 
     name: str
     folder: Path
+    resources: Sequence[str] = ()  # operations of the API, ``api.views.Resource``
     pages: Sequence[str] = ()  # groups of pages, ``api.pages.page.Pages``
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
+    metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
+    reactions: Mapping[Reaction, str] = field(default_factory=dict)  # functions of a session and what is named above
+    organised: Sequence[Organised] = ()
+    act_kinds: Sequence[str] = ()  # of the acts that it records
+    naming_act_kinds: Sequence[str] = ()  # those whose details have a name that the account gave
+    export: str | None = None  # sections of the export of an account, as in ``account_export``
+    offers: Mapping[str, str] = field(default_factory=dict)  # to other extras, by the name of the extra
 
 
 @cache
@@ -64,7 +95,7 @@ def load(reference: str) -> Any:
     """Return what "module:attribute" of an extra names. Raise ``BrokenExtra`` if it cannot be imported."""
     module, _, attribute = reference.partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        return attrgetter(attribute)(import_module(module))
     except Exception as error:  # whatever the code of an extra raises
         name = module.removeprefix(f"{PACKAGE}.").partition(".")[0]
         raise BrokenExtra(
@@ -82,11 +113,22 @@ def call_at(place: PagePlace, **context: Any) -> list[Any]:
                 found.append(load(extra.places[place])(**context))
             except Exception:
                 log.exception("extra_failed", extra={"extra": extra.name, "point": place})
-                _count_failure(extra, place)
+                count_failure(extra, place)
     return [added for added in found if added is not None]
 
 
-def _count_failure(extra: Extra, point: str) -> None:
+def list_organised() -> list[Organised]:
+    """Return what extras let accounts run together, in the order of the list."""
+    return [organised for extra in extras() for organised in extra.organised]
+
+
+def find_organised(kind: str) -> Organised | None:
+    """Return the objects of this kind that accounts run together, or None if no installed extra has them."""
+    return next((organised for organised in list_organised() if organised.kind == kind), None)
+
+
+def count_failure(extra: Extra, point: str) -> None:
+    """Count that the work of an extra at a point of the service failed and was left out."""
     with _counting:
         _failures[extra.name, point] += 1
 

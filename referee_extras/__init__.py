@@ -2,4 +2,4 @@
 
 from typing import Final
 
-EXTRAS: Final = ("feeds",)  # in the order in which they appear at places on pages and in the API's document
+EXTRAS: Final = ("feeds", "series")  # in the order in which they appear at places on pages and in the API's document

@@ -26,7 +26,7 @@ WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
-    *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.series"),
+    *("referee.friendlies", "referee.ladders", "referee.tournaments"),
     *("referee.pictures", "referee.retention"),
 )
 LIBRARY = (
@@ -40,7 +40,7 @@ LIBRARY = (
     "referee.schema",
 )
 PURE = (*RULES, *CORE)
-USED_EXTRAS: dict[str, tuple[str, ...]] = {}  # those that an extra imports, as its README says
+USED_EXTRAS = {"series": ("referee_extras.feeds",)}  # those that an extra imports, as its README says
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
     "referee": ("referee.local.function_matches", "referee.version"),  # imported when they are first used
@@ -117,8 +117,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     },
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
-    "referee.tournaments": {"announcement", "states", "tables", "tournaments"},
-    "referee.series": set(),
+    "referee.tournaments": {"states", "tables"},
     "referee.pictures": {"tables"},
     "referee.retention": set(),
 }

@@ -7,15 +7,19 @@ from flask import Response, current_app, request
 from markupsafe import Markup
 
 from api.pages.page import Pages
+from referee import plugs
+from referee_extras.feeds import EXTRA
 from referee_extras.feeds.atom import MEDIA_TYPE, write_feed
 from referee_extras.feeds.feed import PageFeed
 from referee_extras.feeds.results import BOT_RESULTS, LADDER_MONTHS, TOURNAMENT_RESULTS
-from referee_extras.feeds.series_tournaments import SERIES_TOURNAMENTS
 
 pages = Pages("feeds", __name__)
 
 CACHED: Final = "public, max-age=300"
-FEEDS: Final = (TOURNAMENT_RESULTS, SERIES_TOURNAMENTS, LADDER_MONTHS, BOT_RESULTS)  # a page names the first that fits
+OFFERED: Final[list[PageFeed]] = [  # by other extras
+    plugs.load(extra.offers[EXTRA.name]) for extra in plugs.extras() if EXTRA.name in extra.offers
+]
+FEEDS: Final = (TOURNAMENT_RESULTS, *OFFERED, LADDER_MONTHS, BOT_RESULTS)  # a page names the first that fits
 
 
 def name_in_head() -> Markup | None:

@@ -6,23 +6,24 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, request
+from markupsafe import Markup
 
 from api.pages.page import Pages, page
 from api.pages.paging import LAST_PAGE, NumberedPage, numbered_page, requested_number
 from api.pages.parameters import load_query, whole_number
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
-from api.series.presentation import attach_bots, compute_standings
-from api.series.schemas import SeriesQuery, dump_rows
 from api.tournaments import terms
 from api.views import current_session
-from referee.series import series as store
-from referee.standings.series import DEFAULT_POINTS, SeriesRow
 from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee_extras.series import operations
+from referee_extras.series.presentation import attach_bots, compute_standings
+from referee_extras.series.schemas import SeriesQuery, dump_rows
+from referee_extras.series.standings import DEFAULT_POINTS, SeriesRow
 
-pages = Pages("series", __name__)
+pages = Pages("series", __name__, template_folder="templates")
 
 Json = dict[str, Any]
 SERIES_PER_PAGE: Final = 30
@@ -35,15 +36,15 @@ def contents() -> Response:
     """Show the series, newest first, or those of one year."""
     query = {**load_query(SeriesQuery), "limit": SERIES_PER_PAGE}
     year = query.get("year")
-    found = store.list_series(current_session(), year=year, limit=SERIES_PER_PAGE, cursor=read_cursor(query))
+    found = operations.list_series(current_session(), year=year, limit=SERIES_PER_PAGE, cursor=read_cursor(query))
     return page(
         "series/contents.html",
         listed=found.items,
-        counts=store.count_tournaments(current_session(), [series.id for series in found.items]),
+        counts=operations.count_tournaments(current_session(), [series.id for series in found.items]),
         next=envelope(found, query)["next"],
         first=query["cursor"] is None,
         year=year,
-        years=store.list_years(current_session()),
+        years=operations.list_years(current_session()),
         filters="" if year is None else f"year={year}",
         default_points=DEFAULT_POINTS,
         longest=MAX_DESCRIPTION_LENGTH,
@@ -54,8 +55,8 @@ def contents() -> Response:
 @pages.view('/series/<id("ser"):series_id>', "page", "tournaments")
 def show(series_id: str) -> Response:
     """Show a series: its standings, how it counts, and ten of its tournaments, by default the latest that finished."""
-    series = store.get_series(current_session(), series_id)
-    tournaments = store.list_tournaments(current_session(), series.id)
+    series = operations.get_series(current_session(), series_id)
+    tournaments = operations.list_tournaments(current_session(), series.id)
     rows = compute_standings(series, tournaments)
     numbered = numbered_page(requested_number(), ROWS_PER_PAGE, len(rows))
     near = _page_of_tournaments(tournaments)
@@ -66,7 +67,7 @@ def show(series_id: str) -> Response:
         "series/show.html",
         series=series,
         description=series.description and render_untrusted(series.description),
-        organisers=store.list_organisers(current_session(), series),
+        organisers=operations.list_organisers(current_session(), series),
         tournaments=tournaments,
         near=near,
         shown=[
@@ -80,6 +81,18 @@ def show(series_id: str) -> Response:
         numbered=numbered,
         lines=_lines(numbered.rows(rows), finished),
     )
+
+
+def name_in_terms(tournament_id: str) -> Markup | None:
+    """Return the row in the terms of a tournament that names its series, or None if it is in none."""
+    found = operations.find_series_of(current_session(), tournament_id)
+    link = Markup('<a href="/series/{}"><bdi>{}</bdi></a>')
+    links = Markup(", ").join(link.format(series.id, series.name) for series in found)
+    return Markup("<div><dt>Series</dt><dd>{}</dd></div>").format(links) if found else None
+
+
+def link_to_series() -> Markup:
+    return Markup('<p><a href="/series">Series of tournaments →</a></p>')
 
 
 def _page_of_tournaments(tournaments: Sequence[Tournament]) -> NumberedPage:

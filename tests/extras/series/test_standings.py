@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from referee.standings.series import DEFAULT_POINTS, series_standings, shared_points
+from referee_extras.series.standings import DEFAULT_POINTS, series_standings, shared_points
 
 
 def test_bots_that_share_a_rank_share_the_points_of_their_places() -> None:

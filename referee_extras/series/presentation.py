@@ -6,15 +6,15 @@ from typing import Final
 from api.caching import Cache
 from api.downloads.tables import csv_text, escape_markdown, markdown_table
 from api.extended import Extended
-from api.series.schemas import dump_rows
 from api.tournaments import standings_cache
 from api.views import current_session
-from referee.series import series as store
-from referee.series.tables import Series
-from referee.standings.series import Ranks, SeriesRow, series_standings
 from referee.tournaments.standings import count_ended_rounds
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee_extras.series import operations
+from referee_extras.series.schemas import dump_rows
+from referee_extras.series.standings import Ranks, SeriesRow, series_standings
+from referee_extras.series.tables import Series
 
 RANKS: Final = Cache[Ranks](50_000, lambda ranks: len(ranks) + 1)  # 50,000 ranks take about 8 MB
 
@@ -23,8 +23,8 @@ def attach_tournaments(series: Series) -> Extended:
     """Return a series with its organisers and its tournaments."""
     return Extended(
         series,
-        organisers=store.list_organisers(current_session(), series),
-        tournaments=store.list_tournaments(current_session(), series.id),
+        organisers=operations.list_organisers(current_session(), series),
+        tournaments=operations.list_tournaments(current_session(), series.id),
     )
 
 
@@ -38,7 +38,7 @@ def compute_standings(series: Series, tournaments: Sequence[Tournament]) -> list
 
 def attach_bots(rows: Sequence[SeriesRow]) -> list[Extended]:
     """Return rows of the standings with their bots and owners' names."""
-    found = store.load_bots(current_session(), [row.bot for row in rows])
+    found = operations.load_bots(current_session(), [row.bot for row in rows])
     return [Extended(row, person=found[row.bot][0], owner_name=found[row.bot][1]) for row in rows]
 
 

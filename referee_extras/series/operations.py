@@ -19,12 +19,14 @@ from referee.db.lookup import divide_ids
 from referee.db.names import validate_title
 from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
-from referee.series.tables import Series, SeriesOrganiser, SeriesTournament
-from referee.standings.series import DEFAULT_POINTS
 from referee.tournaments import tournaments
 from referee.tournaments.announcement import validate_description
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Invitation, Tournament
+from referee.workflows import invitations
+from referee_extras.series import SERIES
+from referee_extras.series.standings import DEFAULT_POINTS
+from referee_extras.series.tables import Series, SeriesOrganiser, SeriesTournament
 
 MAX_SERIES_PER_OWNER: Final = 20
 MAX_TOURNAMENTS: Final = 50
@@ -47,7 +49,7 @@ def create_series(
         raise QuotaExceeded(f"Your account may have at most {quota} series.")
     wanted = {"description": None, "points": [*DEFAULT_POINTS], "best": None, **terms, "name": name}
     series = Series(
-        **{"id": new_id("series"), **validate_terms(wanted), "listed": listed, "created_by": creator.id},
+        **{"id": new_id(SERIES.prefix), **validate_terms(wanted), "listed": listed, "created_by": creator.id},
         created_at=current_time(session),
         revision=1,
     )
@@ -253,9 +255,11 @@ def list_organisers(session: Session, series: Series) -> Sequence[Account]:
     return CO_ORGANISERS.list(session, series)
 
 
-def add_organiser(session: Session, series_id: str, account: Account) -> None:
-    """Let an account that accepted an invitation run the series. Raise the errors of ``CoOrganisers.add``."""
-    CO_ORGANISERS.add(session, lock_series(session, series_id), account)
+def invite_organiser(session: Session, series_id: str, name: str, inviter: Account) -> Invitation:
+    """Ask the account with this name or id to run a series, too. Raise the errors of ``invitations``."""
+    return invitations.invite_organiser(
+        session, SERIES.kind, lock_series(session, series_id), CO_ORGANISERS, name, inviter
+    )
 
 
 def remove_organiser(session: Session, series_id: str, account_id: str) -> None:

@@ -18,9 +18,9 @@ from api.fields import (
     member_of,
 )
 from api.pagination import PageQuery
-from referee.series.series import MAX_PLACES, MAX_POINTS, MAX_TOURNAMENTS
 from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH, validate_description
 from referee.tournaments.states import TournamentState
+from referee_extras.series.operations import MAX_PLACES, MAX_POINTS, MAX_TOURNAMENTS
 
 TERMS = {
     "description": "Text in Markdown, shown on the page of the series. Null for none.",

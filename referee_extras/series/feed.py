@@ -3,23 +3,23 @@
 from datetime import datetime
 from typing import Final
 
-from api.series.presentation import scoring_ranks
 from api.views import current_session
 from referee.figures import count
 from referee.games import game_title
-from referee.series import series as store
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 from referee_extras.feeds.atom import AtomFeed, FeedEntry
 from referee_extras.feeds.feed import PageFeed
+from referee_extras.series import operations
+from referee_extras.series.presentation import scoring_ranks
 
 ENTRIES: Final = 30
 
 
 def load_series_tournaments(series_id: str) -> AtomFeed:
     """Return the finished tournaments of a series, the newest first."""
-    series = store.get_series(current_session(), series_id)
-    found = store.list_tournaments(current_session(), series_id)
+    series = operations.get_series(current_session(), series_id)
+    found = operations.list_tournaments(current_session(), series_id)
     finished = [
         (tournament.finished_at, tournament)
         for tournament in found
@@ -41,7 +41,7 @@ def _tournament_entry(ended: datetime, tournament: Tournament) -> FeedEntry:
     scoring = scoring_ranks(tournament)
     best = min(scoring.values(), default=0)
     winners = [bot for bot, rank in scoring.items() if rank == best]
-    names = sorted(bot.name for bot, _ in store.load_bots(current_session(), winners).values())
+    names = sorted(bot.name for bot, _ in operations.load_bots(current_session(), winners).values())
     return FeedEntry(
         key=f"tournaments/{tournament.id}/end",
         named_at=tournament.created_at,

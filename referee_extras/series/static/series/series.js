@@ -1,8 +1,8 @@
 // Let organisers create a series on the list of series, and run one on its page.
-import { element } from "./dom.js";
-import { wireInvitationForm, wireRemoveButton, showSentInvitations } from "./invitations.js";
-import { ask, mayRun, onSend, whoami } from "./organise-shared.js";
-import { answered, api, token } from "./session.js";
+import { element } from "../site/dom.js";
+import { wireInvitationForm, wireRemoveButton, showSentInvitations } from "../site/invitations.js";
+import { ask, mayRun, onSend, whoami } from "../site/organise-shared.js";
+import { answered, api, token } from "../site/session.js";
 
 const created = document.querySelector("[data-new-series]");
 const section = document.querySelector("[data-run-series]");

@@ -6,10 +6,19 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Title
+from referee.accounts.tables import Account
+from referee.db.base import Base, Id, Title, new_metadata
+from referee.tournaments.tables import Tournament
 
 
-class Series(Base):
+class SeriesTable(Base):
+    """Collect the tables of this extra, which has a schema of its own."""
+
+    __abstract__ = True
+    metadata = new_metadata()
+
+
+class Series(SeriesTable):
     """Represent a series of tournaments. Its standings follow from those of its finished tournaments."""
 
     __tablename__ = "series"
@@ -22,27 +31,27 @@ class Series(Base):
     best: Mapped[int | None]  # number of results of a bot that count; None: all
     listed: Mapped[bool]  # otherwise it is in no list
     # None after the last organiser has left
-    created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)
+    created_by: Mapped[str | None] = mapped_column(ForeignKey(Account.id), index=True)
     created_at: Mapped[datetime]
     revision: Mapped[int]
 
 
-class SeriesTournament(Base):
+class SeriesTournament(SeriesTable):
     """Put a tournament into a series. ``number`` gives the order."""
 
     __tablename__ = "series_tournaments"
 
-    series_id: Mapped[str] = mapped_column(ForeignKey("series.id"), primary_key=True)
-    tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True, index=True)
+    series_id: Mapped[str] = mapped_column(ForeignKey(Series.id), primary_key=True)
+    tournament_id: Mapped[str] = mapped_column(ForeignKey(Tournament.id), primary_key=True, index=True)
     number: Mapped[int]
     added_at: Mapped[datetime]
 
 
-class SeriesOrganiser(Base):
+class SeriesOrganiser(SeriesTable):
     """Name an account that runs a series together with the one that created it."""
 
     __tablename__ = "series_organisers"
 
-    series_id: Mapped[str] = mapped_column(ForeignKey("series.id"), primary_key=True)
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
+    series_id: Mapped[str] = mapped_column(ForeignKey(Series.id), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey(Account.id), primary_key=True, index=True)
     added_at: Mapped[datetime]

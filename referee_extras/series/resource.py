@@ -9,14 +9,20 @@ from api.auth import account, anyone, current_account, may_organise, require_sco
 from api.invitations.presentation import present_sent
 from api.invitations.schemas import InvitationView, NewOrganiser
 from api.pagination import PageQuery, list_of, page_in_memory
-from api.series.presentation import (
+from api.views import Resource, current_session
+from referee.accounts import acts
+from referee.accounts.scopes import Scope
+from referee.errors import Forbidden
+from referee_extras.series import operations
+from referee_extras.series.acts import SeriesAct
+from referee_extras.series.presentation import (
     attach_bots,
     attach_tournaments,
     compute_standings,
     standings_csv,
     standings_markdown,
 )
-from api.series.schemas import (
+from referee_extras.series.schemas import (
     AddedTournaments,
     NewSeries,
     SeriesChanges,
@@ -25,14 +31,7 @@ from api.series.schemas import (
     SeriesView,
     WholeSeriesView,
 )
-from api.views import Resource, current_session
-from referee.accounts import acts
-from referee.accounts.act_kinds import ActKind
-from referee.accounts.scopes import Scope
-from referee.errors import Forbidden
-from referee.series import series as store
-from referee.series.tables import Series
-from referee.workflows import invitations
+from referee_extras.series.tables import Series
 
 resource = Resource("series", "/api/v1/series", "Series: tournaments of any games with common standings.")
 
@@ -47,7 +46,7 @@ def create(new: Json) -> Any:
     Tournaments are added one by one. An account has at most 20 series; one without the role of an organiser has
     unlisted series only, as many as private tournaments.
     """
-    quota = store.MAX_SERIES_PER_OWNER
+    quota = operations.MAX_SERIES_PER_OWNER
     if not may_organise():
         quota = min(quota, current_app.config["SETTINGS"].private_tournaments)
         if quota == 0 or new.get("listed", True):
@@ -55,8 +54,8 @@ def create(new: Json) -> Any:
                 "Without the role of an organiser, an account runs unlisted series only, if this service allows it. "
                 "Set listed to false, or ask for the role on the page /organise."
             )
-    made = store.create_series(current_session(), current_account(), quota=quota, **new)
-    _record(ActKind.SERIES_CREATED, made, name=made.name)
+    made = operations.create_series(current_session(), current_account(), quota=quota, **new)
+    _record(SeriesAct.CREATED, made, name=made.name)
     return attach_tournaments(made)
 
 
@@ -66,7 +65,7 @@ def list_series(query: Json) -> Any:
 
     Unlisted series are in the lists of those who run them only.
     """
-    return store.list_series(current_session(), viewer=viewer(), **query)
+    return operations.list_series(current_session(), viewer=viewer(), **query)
 
 
 @resource.get(SERIES, anyone, WholeSeriesView)
@@ -75,7 +74,7 @@ def show(series_id: str) -> Any:
 
     The tournaments are in the order in which they were added. Anyone who has its id can read an unlisted series, too.
     """
-    return attach_tournaments(store.get_series(current_session(), series_id))
+    return attach_tournaments(operations.get_series(current_session(), series_id))
 
 
 @resource.patch(SERIES, account, WholeSeriesView, body=SeriesChanges, scope=Scope.ORGANISE)
@@ -86,8 +85,8 @@ def edit(changes: Json, series_id: str) -> Any:
     """
     series = get_managed_series(series_id)
     etags.require_match(WholeSeriesView, attach_tournaments(series))
-    edited = store.edit_series(current_session(), series_id, revision=series.revision, **changes)
-    _record(ActKind.SERIES_EDITED, edited, changed=sorted(changes))
+    edited = operations.edit_series(current_session(), series_id, revision=series.revision, **changes)
+    _record(SeriesAct.EDITED, edited, changed=sorted(changes))
     return attach_tournaments(edited)
 
 
@@ -98,8 +97,8 @@ def delete(series_id: str) -> None:
     A series with a finished tournament stays. Its tournaments are not deleted.
     """
     series = get_managed_series(series_id)
-    _record(ActKind.SERIES_DELETED, series, name=series.name)
-    store.delete_series(current_session(), series_id)
+    _record(SeriesAct.DELETED, series, name=series.name)
+    operations.delete_series(current_session(), series_id)
 
 
 @resource.post(f"{SERIES}/tournaments", account, WholeSeriesView, body=AddedTournaments, scope=Scope.ORGANISE)
@@ -110,8 +109,8 @@ def add_tournaments(body: Json, series_id: str) -> Any:
     """
     series = get_managed_series(series_id)
     for tournament_id in body["tournaments"]:
-        store.add_tournament(current_session(), series.id, tournament_id, current_account())
-        _record(ActKind.SERIES_TOURNAMENT_ADDED, series, tournament_id=tournament_id)
+        operations.add_tournament(current_session(), series.id, tournament_id, current_account())
+        _record(SeriesAct.TOURNAMENT_ADDED, series, tournament_id=tournament_id)
     return attach_tournaments(series)
 
 
@@ -122,8 +121,8 @@ def remove_tournament(series_id: str, tournament_id: str) -> None:
     Its points no longer count.
     """
     series = get_managed_series(series_id)
-    store.remove_tournament(current_session(), series.id, tournament_id)
-    _record(ActKind.SERIES_TOURNAMENT_REMOVED, series, tournament_id=tournament_id)
+    operations.remove_tournament(current_session(), series.id, tournament_id)
+    _record(SeriesAct.TOURNAMENT_REMOVED, series, tournament_id=tournament_id)
 
 
 @resource.post(f"{SERIES}/organisers", account, InvitationView, body=NewOrganiser, status=201, scope=Scope.ORGANISE)
@@ -134,7 +133,7 @@ def add_organiser(body: Json, series_id: str) -> Any:
     shown nowhere. A series has at most 10 co-organisers, with those invited.
     """
     series = get_managed_series(series_id)
-    invited = invitations.invite_to_series(current_session(), series.id, body["account"], current_account())
+    invited = operations.invite_organiser(current_session(), series.id, body["account"], current_account())
     return present_sent(invited)
 
 
@@ -150,8 +149,8 @@ def remove_organiser(series_id: str, account_id: str) -> None:
         raise Forbidden("The account that created the series or took it over can only leave it itself.")
     if account_id == series.created_by:
         require_scope(Scope.ALL)
-    store.remove_organiser(current_session(), series.id, account_id)
-    _record(ActKind.SERIES_ORGANISER_REMOVED, series, removed=account_id)
+    operations.remove_organiser(current_session(), series.id, account_id)
+    _record(SeriesAct.ORGANISER_REMOVED, series, removed=account_id)
 
 
 @resource.get(f"{SERIES}/standings", anyone, list_of(SeriesStandingView), query=PageQuery)
@@ -161,8 +160,8 @@ def show_standings(query: Json, series_id: str) -> Any:
     They follow from the standings of its finished tournaments as they are now, so a match that is voided after the end
     changes them. Bots that were disqualified or played no match themselves bring no points.
     """
-    series = store.get_series(current_session(), series_id)
-    rows = compute_standings(series, store.list_tournaments(current_session(), series.id))
+    series = operations.get_series(current_session(), series_id)
+    rows = compute_standings(series, operations.list_tournaments(current_session(), series.id))
     return page_in_memory(rows, query, attach_bots)
 
 
@@ -173,8 +172,8 @@ def download_csv(series_id: str) -> Response:
 
     For each finished tournament there are the rank, the exact points, and whether they count.
     """
-    series = store.get_series(current_session(), series_id)
-    text = standings_csv(series, store.list_tournaments(current_session(), series.id))
+    series = operations.get_series(current_session(), series_id)
+    text = standings_csv(series, operations.list_tournaments(current_session(), series.id))
     return _file("text/csv", f"{series_id}.csv", text)
 
 
@@ -186,16 +185,16 @@ def download_markdown(series_id: str) -> Response:
     The table has a column of points for each finished tournament. The rows are those of
     `GET …/standings`.
     """
-    series = store.get_series(current_session(), series_id)
-    text = standings_markdown(series, store.list_tournaments(current_session(), series.id))
+    series = operations.get_series(current_session(), series_id)
+    text = standings_markdown(series, operations.list_tournaments(current_session(), series.id))
     return _file("text/markdown", f"{series_id}.md", text)
 
 
 def get_managed_series(series_id: str) -> Series:
-    return store.get_series(current_session(), series_id, manager=current_account())
+    return operations.get_series(current_session(), series_id, manager=current_account())
 
 
-def _record(kind: ActKind, series: Series, *, tournament_id: str | None = None, **details: Any) -> None:
+def _record(kind: SeriesAct, series: Series, *, tournament_id: str | None = None, **details: Any) -> None:
     acts.record_act(current_session(), current_account(), kind, series.id, tournament_id=tournament_id, **details)
 
 
