@@ -19,7 +19,6 @@ from api.matches import void_pages as voids
 from api.openings import pages as openings
 from api.overview import pages as overview
 from api.pages import guides, page, page_places, static_files
-from api.pictures import pages as pictures
 from api.requests import DOCS_POLICY
 from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
@@ -48,7 +47,6 @@ GROUPS = (
     tournament_details,
     tournament_hall,
     organise,
-    pictures,
 )
 
 
@@ -56,7 +54,6 @@ def install(app: Flask) -> None:
     """Register the pages in ``app``."""
     static_files.install(app)
     page.install(app)
-    pictures.install(app)
     page_places.install(app)
     for group in list_groups():
         app.register_blueprint(group, name=f"pages of {group.name}")  # unlike the name of a resource

@@ -35,7 +35,7 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
-    HEAD = "head"  # elements of the head of every page
+    HEAD = "head"  # elements of the head of every page, which has this title
     PAGE_LINKS = "page_links"  # links about the subject of a page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
@@ -45,6 +45,8 @@ class Reaction(StrEnum):
     """Name what the service does in a transaction in which extras take part."""
 
     ACCOUNT_DELETED = "account_deleted"  # after its tournaments were handed over; gets the id of the account
+    BOT_DELETED = "bot_deleted"  # gets the id of the bot
+    TOURNAMENT_ERASED = "tournament_erased"  # it lost its name with its organiser; gets its id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +75,12 @@ class Extra:
     pages: Sequence[str] = ()  # groups of pages, ``api.pages.page.Pages``
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
+    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler, by name; see ``run_steps``
     reactions: Mapping[Reaction, str] = field(default_factory=dict)  # functions of a session and what is named above
     organised: Sequence[Organised] = ()
     act_kinds: Sequence[str] = ()  # of the acts that it records
     naming_act_kinds: Sequence[str] = ()  # those whose details have a name that the account gave
+    disk_use: str | None = None  # parts of the use of the disk, as in ``disk_use``
     export: str | None = None  # sections of the export of an account, as in ``account_export``
     offers: Mapping[str, str] = field(default_factory=dict)  # to other extras, by the name of the extra
 

@@ -46,7 +46,6 @@ from referee.matches.tables import SignedLog as SignedLog
 from referee.matches.tables import StoredMatch as StoredMatch
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted
-from referee.pictures.tables import Picture as Picture
 from referee.retention.tables import DiskUse as DiskUse
 from referee.retention.tables import RetentionRun as RetentionRun
 from referee.tournaments.tables import Tournament as Tournament

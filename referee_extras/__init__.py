@@ -2,4 +2,5 @@
 
 from typing import Final
 
-EXTRAS: Final = ("feeds", "series")  # in the order in which they appear at places on pages and in the API's document
+# In this order they appear at places on pages, in the document of the API, and in transactions.
+EXTRAS: Final = ("feeds", "series", "pictures")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from referee_extras import EXTRAS
+from referee import plugs
 
 ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
@@ -21,13 +21,14 @@ BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
     *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
     *("referee.csv_table", "referee.timestamps", "referee.version", "referee.plugs"),
+    "referee.fonts",
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
     *("referee.friendlies", "referee.ladders", "referee.tournaments"),
-    *("referee.pictures", "referee.retention"),
+    "referee.retention",
 )
 LIBRARY = (
     "referee.local",
@@ -40,6 +41,7 @@ LIBRARY = (
     "referee.schema",
 )
 PURE = (*RULES, *CORE)
+EXTRAS = [extra.name for extra in plugs.extras()]
 USED_EXTRAS = {"series": ("referee_extras.feeds",)}  # those that an extra imports, as its README says
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
@@ -55,6 +57,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.timestamps": (),
     "referee.csv_table": ("referee.timestamps",),
     "referee.plugs": ("referee.errors",),
+    "referee.fonts": (),
     "referee.version": (),
     "referee.settings": (
         *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
@@ -118,8 +121,20 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": {"states", "tables"},
-    "referee.pictures": {"tables"},
     "referee.retention": set(),
+}
+FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, that extras import
+    "referee.accounts": {"accounts", "acts", "co_organisers", "roles", "scopes", "tables"},
+    "referee.bots": {"bots", "states", "tables"},
+    "referee.webhooks": set(),
+    "referee.matches": {"logs", "match_filters", "matches", "results", "states", "tables"},
+    "referee.friendlies": set(),
+    "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.tournaments": {
+        *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
+    },
+    "referee.retention": set(),
+    "referee.workflows": {"account_export", "invitations", "visibility"},
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice
@@ -194,6 +209,18 @@ def test_areas_import_each_other_through_their_public_modules(area: str) -> None
     }
 
     assert taken == PUBLIC[area]
+
+
+@pytest.mark.parametrize("area", FOR_EXTRAS)
+def test_extras_import_the_areas_through_the_modules_listed_for_them(area: str) -> None:
+    """A module that only an extra needs becomes part of the extra."""
+    taken = {
+        used.split(".")[2]
+        for importer, used in all_imports()
+        if within(used, area) and used != area and importer.startswith("referee_extras.")
+    }
+
+    assert taken == FOR_EXTRAS[area]
 
 
 @cache

@@ -27,8 +27,6 @@ from referee.friendlies import requests
 from referee.friendlies.states import RequestState
 from referee.friendlies.tables import ChallengerEntry, FriendlyRequest, RequestedOwner
 from referee.ladders.tables import MonthRow
-from referee.pictures.kinds import PictureKind
-from referee.pictures.tables import Picture
 from referee.plugs import Reaction
 from referee.tournaments import lifecycle, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
@@ -114,8 +112,7 @@ def _end_tournament(session: Session, tournament: Tournament, master_key: bytes)
     tournament.name = neutral_name(_ENDED_TOURNAMENT, tournament.id)
     tournament.description = tournament.prizes = None
     erasure.remove_document(session, SearchKind.TOURNAMENT, tournament.id)
-    picture = Picture.kind == PictureKind.TOURNAMENT, Picture.subject_id == tournament.id
-    session.execute(delete(Picture).where(*picture))
+    react(session, Reaction.TOURNAMENT_ERASED, tournament.id)
     named_messages.replace_tournament_name(session, tournament.id, tournament.name)
 
 
@@ -162,8 +159,6 @@ def _delete_rows(session: Session, account_id: str) -> None:
     of_account = or_(Invitation.account_id == account_id, Invitation.invited_by == account_id)
     session.execute(delete(Invitation).where(of_account))
     stored_responses.forget_account(session, account_id)
-    bot_ids = select(Bot.id).where(Bot.owner_id == account_id)
-    session.execute(delete(Picture).where(Picture.kind == PictureKind.BOT, Picture.subject_id.in_(bot_ids)))
 
 
 def _make_nameless(session: Session, account: Account) -> None:

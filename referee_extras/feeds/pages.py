@@ -22,7 +22,7 @@ OFFERED: Final[list[PageFeed]] = [  # by other extras
 FEEDS: Final = (TOURNAMENT_RESULTS, *OFFERED, LADDER_MONTHS, BOT_RESULTS)  # a page names the first that fits
 
 
-def name_in_head() -> Markup | None:
+def name_in_head(*, title: str) -> Markup | None:
     """Return the element that names the feed of the page that is shown, or None if it has no feed."""
     found = _find_feed()
     if found is None:

@@ -20,8 +20,6 @@ from referee.db.engine import Database, current_time
 from referee.ladders import audit, months
 from referee.match.reveal import OpeningFailure
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
-from referee.pictures.kinds import PictureKind
-from referee.pictures.tables import Picture
 from referee.workflows import account_deletion, erasure
 from referee.workflows.account_export import list_sections
 from tests.api.conftest import API, Person, Service, fields_of, friendly
@@ -72,10 +70,6 @@ def plant(service: Service, admin: Person) -> tuple[Person, str, str]:
     others = [create(owner, kind, name=f"{MARK} {kind}", listed=False) for kind in EXTRA_KINDS]
     for path in (f"/tournaments/{ends}", f"/tournaments/{draft}", *others):
         assert owner.post(f"{path}/organisers", {"account": rival.id}).status_code == 201
-    with service.database.write() as session:
-        moment = current_time(session)
-        picture = {"kind": PictureKind.TOURNAMENT, "subject_id": ends, "content_digest": "0" * 64, "is_settled": True}
-        session.add(Picture(**picture, png=f"{MARK} name".encode(), requested_at=moment, compared_at=moment))
     report_faults(service.database, bot, result.match_id)
     month = result.finished_at.date().replace(day=1)
     assert months.close_month(service.database, str(result.ladder_id), month)
@@ -353,7 +347,7 @@ def test_an_export_has_all_that_names_the_account_and_no_secret(service: Service
     copies = {"search_index_content", "search_index_data", "search_index_idx", "search_index", "search_index_docsize"}
     tables = {trace.partition(".")[0] for trace in traces(service.database)} - copies
     exports = {model.__tablename__ for model, _ in list_sections().values()}
-    assert tables <= exports | {"ladder_month_rows", "pictures"}
+    assert tables <= exports | {"ladder_month_rows"}
 
 
 def test_an_export_reads_more_than_a_page(service: Service, owner: Person, mine: str) -> None:

@@ -14,6 +14,7 @@ from referee.matches.tables import MatchSeat, StoredMatch
 from referee.ratings.elo import MICRO
 from referee_extras.feeds.results import ENTRIES
 from tests.api.conftest import Person, Service
+from tests.api.test_strengths_shown import champion as champion
 from tests.api.tournaments import play, started
 from tests.database.world import World
 
@@ -173,22 +174,11 @@ def test_pages_name_their_feed(service: Service, owner: Person, organiser: Perso
     assert "application/atom+xml" not in client.get(f"/matches/{result.match_id}").text
 
 
-def test_the_feed_of_a_series_has_its_finished_tournaments_with_their_winners(
-    service: Service, organiser: Person
+def test_feeds_show_the_rating_of_a_champion_without_an_error(
+    service: Service,
+    champion: tuple[str, str],
 ) -> None:
-    series = organiser.post("/series", {"name": "Season"}).get_json()["id"]
-    cups = [started(service, organiser, 2, rated=False, name=name) for name in ("First cup", "Second cup")]
-    for cup in cups:
-        organiser.post(f"/series/{series}/tournaments", {"tournaments": [cup]})
-    before = read(service, f"/series/{series}/tournaments.atom")
+    feed = service.anonymous().get(f"/ladders/{champion[1]}/months.atom").get_data(as_text=True)
 
-    play(service, cups[0])
-    after = read(service, f"/series/{series}/tournaments.atom")
-
-    rows = organiser.get(f"/tournaments/{cups[0]}/standings").get_json()["items"]
-    winners = sorted(row["name"] for row in rows if row["rank"] == 1)
-    assert titles(before) == []
-    finished = [cup for cup in cups if organiser.get(f"/tournaments/{cup}").get_json()["status"] == "finished"]
-    assert len(titles(after)) == len(finished) >= 1
-    assert f"First cup: {' and '.join(winners)}" in titles(after)
-    assert 'tournaments.atom"' in service.anonymous().get(f"/series/{series}").text
+    assert "1\u202f700" in feed
+    assert "±" not in feed

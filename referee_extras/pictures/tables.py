@@ -5,11 +5,18 @@ from datetime import datetime
 from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, StoredEnum, one_of
-from referee.pictures.kinds import PictureKind
+from referee.db.base import Base, Id, StoredEnum, new_metadata, one_of
+from referee_extras.pictures.kinds import PictureKind
 
 
-class Picture(Base):
+class PicturesTable(Base):
+    """Collect the tables of this extra, which has a schema of its own."""
+
+    __abstract__ = True
+    metadata = new_metadata()
+
+
+class Picture(PicturesTable):
     """Store the picture of a page, and when it was requested.
 
     A requested picture waits to be drawn, or to be compared with what it would show now, while ``compared_at`` is

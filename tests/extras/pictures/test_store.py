@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from referee.pictures import store
-from referee.pictures.kinds import PictureKind
-from referee.pictures.store import WantedPicture
-from referee.pictures.tables import Picture
+from referee_extras.pictures import store
+from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.store import WantedPicture
+from referee_extras.pictures.tables import Picture
 from tests.database.world import World
 
 BOTS = [f"bot_{number:026d}" for number in range(3)]

@@ -15,19 +15,19 @@ from referee.ladders.tables import Rating
 from referee.matches import deal_groups
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
-from referee.pictures import store
-from referee.pictures.contents import PictureContent
-from referee.pictures.kinds import PictureKind
-from referee.pictures.store import CHECK_AFTER, FOLLOW_EVERY, MAX_PICTURES, MAX_WAITING
-from referee.pictures.tables import Picture
+from referee_extras.pictures import drawer as picture_drawer
+from referee_extras.pictures import store
+from referee_extras.pictures.content_loading import load_content
+from referee_extras.pictures.contents import PictureContent
+from referee_extras.pictures.drawer import LOOK_S, MAX_PER_MINUTE, REST_FACTOR, PictureDrawer
+from referee_extras.pictures.early_pictures import AGAIN_AFTER
+from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.store import CHECK_AFTER, FOLLOW_EVERY, MAX_PICTURES, MAX_WAITING
+from referee_extras.pictures.tables import Picture
 from tests.database.tournaments import answer_handshakes, create, entered, go_on, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 from tests.workers.test_tournaments import Seconds
-from workers import picture_drawer
-from workers.early_pictures import AGAIN_AFTER
-from workers.picture_contents import load_content
-from workers.picture_drawer import LOOK_S, MAX_PER_MINUTE, REST_FACTOR, PictureDrawer
 
 
 @pytest.fixture

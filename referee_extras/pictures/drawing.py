@@ -6,9 +6,9 @@ from xml.sax.saxutils import escape
 
 import resvg_py
 
+from referee import fonts
 from referee.emblems import HUES, SIZE, emblem_pattern
-from referee.pictures import fonts
-from referee.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
+from referee_extras.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
 
 MAX_ROWS: Final = 10
 _MARGIN: Final = 64

@@ -1,7 +1,7 @@
 """Measure text in the fonts that pictures and badges are drawn with, and find out which characters they have.
 
-Only the tables of a font with characters and widths are read; shaping is the renderer's task. The fonts are in
-``fonts/``, with their licences.
+Only the tables of a font with characters and widths are read; shaping is the renderer's task. The fonts are beside this
+file, with their licences.
 """
 
 import struct
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-FOLDER: Final = Path(__file__).parent / "fonts"
+FOLDER: Final = Path(__file__).parent
 FILES: Final = (FOLDER / "DejaVuSans.ttf", FOLDER / "DroidSansFallback.ttf")  # a character is drawn in the first
 FAMILY: Final = "DejaVu Sans"
 ELLIPSIS: Final = "…"

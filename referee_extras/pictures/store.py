@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, tuple_, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.idempotency import insert_once
-from referee.pictures.kinds import PictureKind
-from referee.pictures.tables import Picture
+from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.tables import Picture
 
 MAX_PICTURES: Final = 1_000  # requested ones that are stored, with those that wait; about 50 MB
 MAX_EARLY: Final = 1_000  # stored ones that nobody has requested yet
@@ -21,6 +22,7 @@ CHECK_SETTLED_AFTER: Final = timedelta(hours=6)
 FOLLOW_EVERY: Final = timedelta(minutes=2)  # matches and tournaments in progress are checked without requests …
 FOLLOW_FOR: Final = timedelta(days=1)  # … for this time after the last request
 FOLLOWED: Final = (PictureKind.MATCH, PictureKind.TOURNAMENT)
+DISK_USE: Final = {"pictures": (Picture.subject_id, (Picture.png,))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,23 @@ def store_picture(session: Session, wanted: WantedPicture, png: bytes, digest: s
 def delete_picture(session: Session, wanted: WantedPicture) -> None:
     """Forget a picture whose subject does not exist any longer."""
     session.execute(delete(Picture).where(*_is(wanted.kind, wanted.subject_id)))
+
+
+def forget_account(session: Session, account_id: str) -> None:
+    """Delete the pictures of all bots of an account, also of those that were deleted before."""
+    _forget(session, PictureKind.BOT, select(Bot.id).where(Bot.owner_id == account_id))
+
+
+def forget_bot(session: Session, bot_id: str) -> None:
+    _forget(session, PictureKind.BOT, [bot_id])
+
+
+def forget_tournament(session: Session, tournament_id: str) -> None:
+    _forget(session, PictureKind.TOURNAMENT, [tournament_id])
+
+
+def _forget(session: Session, kind: PictureKind, subject_ids: Sequence[str] | Select[Any]) -> None:
+    session.execute(delete(Picture).where(Picture.kind == kind, Picture.subject_id.in_(subject_ids)))
 
 
 def _make_room(session: Session, some: ColumnElement[bool], most: int, age: InstrumentedAttribute[Any]) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from flask import Flask, Response, current_app, request
+from flask import Response, current_app, request
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from api.pages.page import Pages
@@ -17,10 +18,10 @@ from referee.bots import bots
 from referee.errors import Unavailable
 from referee.ladders import ratings
 from referee.matches import matches
-from referee.pictures import store
-from referee.pictures.contents import HEIGHT, WIDTH
-from referee.pictures.kinds import PictureKind
 from referee.tournaments import tournaments
+from referee_extras.pictures import store
+from referee_extras.pictures.contents import HEIGHT, WIDTH
+from referee_extras.pictures.kinds import PictureKind
 
 pages = Pages("pictures", __name__)
 
@@ -41,9 +42,15 @@ FIND: Final[dict[PictureKind, Callable[[Session, str], object]]] = {  # raises `
 }
 
 
-def install(app: Flask) -> None:
-    """Let the templates name the picture of the page that is shown."""
-    app.jinja_env.globals |= {"picture_of_page": picture_of_page, "picture_size": (WIDTH, HEIGHT)}
+def name_in_head(*, title: str) -> Markup | None:
+    """Return the elements that name the picture of the page that is shown, or None if it has none."""
+    url = picture_of_page()
+    if url is None:
+        return None
+    named = {"og:image": url, "og:image:width": WIDTH, "og:image:height": HEIGHT, "og:image:alt": title}
+    element = Markup('<meta property="{}" content="{}">')
+    card = Markup('<meta name="twitter:card" content="summary_large_image">')
+    return Markup("\n  ").join([*(element.format(*pair) for pair in named.items()), card])
 
 
 def picture_of_page() -> str | None:
@@ -84,7 +91,7 @@ def _send_picture(kind: PictureKind, subject_id: str) -> Response:
         with suppress(Unavailable), database().write(durable=False) as session:  # a later request asks again
             store.request_check(session, kind, subject_id)
     if found.png is None:
-        return send_static_file(f"site/preview-{kind}.png", CACHED_STANDARD)
+        return send_static_file(f"pictures/preview-{kind}.png", CACHED_STANDARD)
     response = Response(found.png, mimetype="image/png")
     response.headers["Cache-Control"] = CACHED_SETTLED if found.is_settled else CACHED
     return response

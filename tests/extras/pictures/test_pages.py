@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, func, select
 
-from api.pages.static_files import FOLDER
 from referee.db.engine import Database
-from referee.pictures import drawing, store
-from referee.pictures.kinds import PictureKind
-from referee.pictures.tables import Picture
+from referee_extras.pictures import EXTRA, drawing, store
+from referee_extras.pictures.drawer import PictureDrawer
+from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.tables import Picture
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import started
-from workers.picture_drawer import PictureDrawer
 
-KINDS = {kind: (FOLDER / f"site/preview-{kind}.png").read_bytes() for kind in PictureKind}
+KINDS = {kind: (EXTRA.folder / f"static/pictures/preview-{kind}.png").read_bytes() for kind in PictureKind}
 
 
 @pytest.fixture

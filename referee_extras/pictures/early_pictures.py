@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time
 from referee.ladders.tables import LedgerEntry
 from referee.matches.tables import Result
-from referee.pictures import store
-from referee.pictures.kinds import PictureKind
-from referee.pictures.store import FOLLOW_EVERY, WantedPicture
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee_extras.pictures import store
+from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.store import FOLLOW_EVERY, WantedPicture
 
 RECENT: Final = 60  # of the newest matches, rating changes and tournaments, pictures are drawn …
 RECENT_FOR: Final = timedelta(hours=1)  # … for this time after their end

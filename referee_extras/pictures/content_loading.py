@@ -18,8 +18,6 @@ from referee.ladders.rating_errors import StrengthEstimate, load_estimates
 from referee.matches import logs, matches, results
 from referee.matches.states import ENDED, PLAYED, MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
-from referee.pictures.contents import PictureContent, Player, Row
-from referee.pictures.kinds import PictureKind
 from referee.ratings.elo import MICRO
 from referee.standings import RankedEntrant
 from referee.tournaments import entries, tournaments
@@ -29,6 +27,8 @@ from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament
 from referee.viewer.presentation import presentation
 from referee.workflows import visibility
+from referee_extras.pictures.contents import PictureContent, Player, Row
+from referee_extras.pictures.kinds import PictureKind
 
 TOP: Final = 5  # bots of a ladder, and leaders of a tournament
 PODIUM: Final = 3  # ranks of a finished tournament

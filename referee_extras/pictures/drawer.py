@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, current_time
 from referee.errors import NotFound, Unavailable
-from referee.pictures import store
-from referee.pictures.contents import PictureContent
-from referee.pictures.drawing import draw_png
-from referee.pictures.store import WantedPicture
-from workers.early_pictures import find_early
-from workers.picture_contents import load_content
+from referee_extras.pictures import store
+from referee_extras.pictures.content_loading import load_content
+from referee_extras.pictures.contents import PictureContent
+from referee_extras.pictures.drawing import draw_png
+from referee_extras.pictures.early_pictures import find_early
+from referee_extras.pictures.store import WantedPicture
 
 log = logging.getLogger(__name__)
 
@@ -79,3 +79,8 @@ class PictureDrawer:
         png = self._draw(content)
         with self._database.write(durable=False) as session:
             store.store_picture(session, wanted, png, digest, is_settled=content.is_settled)
+
+
+def start_drawing(database: Database) -> Callable[[], float]:
+    """Return the step of the thread of the scheduler that draws pictures."""
+    return PictureDrawer(database).step

@@ -5,11 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from api.pages.static_files import FOLDER
-from referee.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
-from referee.pictures.drawing import draw_png, draw_svg
-from referee.pictures.fonts import measure
-from tools.pictures.__main__ import draw_files
+from referee.fonts import measure
+from referee_extras.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
+from referee_extras.pictures.drawing import draw_png, draw_svg
+from tools.pictures.__main__ import ROOT, draw_files
 
 BOT = "bot_" + "0" * 26
 HOSTILE = '</text><image href="http://x.example/"/>&"\'\0\x1b'
@@ -82,4 +81,4 @@ def test_contents_that_differ_have_different_digests() -> None:
 
 def test_the_committed_pictures_are_those_that_are_drawn() -> None:
     for name, content in draw_files():
-        assert (FOLDER / "site" / name).read_bytes() == content, "run: python -m tools.pictures"
+        assert (ROOT / name).read_bytes() == content, "run: python -m tools.pictures"
