@@ -22,6 +22,7 @@ COPY referee ./referee
 COPY docs/*.md ./docs/
 COPY docs/games ./docs/games
 COPY bots ./bots
+COPY referee_extras ./referee_extras
 COPY api ./api
 COPY workers ./workers
 # docker-compose.yml passes the version from .env, because the commits are not in the image.

@@ -58,7 +58,6 @@ from api.openings import resource as openings
 from api.overview import resource as overview
 from api.retention import resource as retention
 from api.search import resource as search
-from api.series import resource as series
 from api.tournaments import act_resource as acts
 from api.tournaments import admission_resource as admission
 from api.tournaments import bracket_resource as brackets
@@ -69,17 +68,18 @@ from api.tournaments import round_resource as rounds
 from api.tournaments import standings_resource as standings
 from api.tournaments import stream_resource as tournament_streams
 from api.webhooks import resource as webhooks
+from referee import plugs
 from referee.db.engine import Database
 from referee.master_keys import key_ring
 from referee.settings import Settings
 from referee.version import RELEASE
 
 REDIS_TIMEOUT_S = 1.0
-RESOURCES = (  # in the order of the OpenAPI document: first what every client does
+RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
     *(accounts, bots, standings, matches, own_account, recovery, classes, oversight, owners, bot_ladders, head_to_head),
     *(faults, openings, games, voids),
     *(friendly_rules, friendly_requests, invitations, inbox, chain),
-    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, series),
+    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
     *(tournament_streams, match_streams, ladder_months, ladder_exchanges, overview, search, downloads),
     *(account_export, retention, webhooks, health),
 )
@@ -204,6 +204,7 @@ def _install_resources(app: Flask) -> None:
     api.spec.components.security_scheme(
         "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
     )
-    for resource in dict.fromkeys(module.resource for module in RESOURCES):  # streams of several areas share one
+    of_extras = [plugs.load(resource) for extra in plugs.extras() for resource in extra.resources]
+    for resource in [*dict.fromkeys(module.resource for module in RESOURCES), *of_extras]:  # streams share one
         api.register_blueprint(resource)
     app.extensions["referee.spec"] = api.spec

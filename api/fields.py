@@ -1,9 +1,8 @@
 """Define base schemas, which refuse unknown fields, and strict fields for numbers, booleans, text, times and ids."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Any, ClassVar
 
 from flask import current_app
@@ -84,9 +83,9 @@ class Query(Schema):
         unknown = RAISE
 
 
-def member_of(members: type[StrEnum]) -> validate.OneOf:
-    """Return a validator that accepts the values of ``members``, which the OpenAPI document then lists."""
-    return validate.OneOf([member.value for member in members])
+def member_of(members: Iterable[str]) -> validate.OneOf:
+    """Return a validator that accepts these strings or members of an enum, which the OpenAPI document then lists."""
+    return validate.OneOf([str(member) for member in members])
 
 
 class StrictInt(fields.Integer):

@@ -16,11 +16,12 @@ ORDER = ("openapi", "info", "servers", "tags", "paths", "components")
 def document() -> dict[str, Any]:
     """Return the OpenAPI document, without using a database, Redis or the environment."""
     with TemporaryDirectory() as folder:
-        spec: dict[str, Any] = create_app(_settings(Path(folder))).extensions["referee.spec"].to_dict()
+        spec: dict[str, Any] = create_app(example_settings(Path(folder))).extensions["referee.spec"].to_dict()
         return spec
 
 
-def _settings(folder: Path) -> Settings:
+def example_settings(folder: Path) -> Settings:
+    """Return settings of a service that nobody uses, with its database in ``folder``."""
     return Settings(
         env="development",
         data_dir=folder,

@@ -1,4 +1,7 @@
-"""Collect all tables of the database for migrations, tests and tools. Areas import their own ``tables`` instead."""
+"""Collect all tables of the service for migrations, tests and tools. Areas import their own ``tables`` instead.
+
+The tables of extras have collections of their own.
+"""
 
 from referee.accounts.oversight_tables import Act as Act
 from referee.accounts.oversight_tables import OrganiserRequest as OrganiserRequest
@@ -43,12 +46,8 @@ from referee.matches.tables import SignedLog as SignedLog
 from referee.matches.tables import StoredMatch as StoredMatch
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted
-from referee.pictures.tables import Picture as Picture
 from referee.retention.tables import DiskUse as DiskUse
 from referee.retention.tables import RetentionRun as RetentionRun
-from referee.series.tables import Series as Series
-from referee.series.tables import SeriesOrganiser as SeriesOrganiser
-from referee.series.tables import SeriesTournament as SeriesTournament
 from referee.tournaments.tables import Tournament as Tournament
 from referee.tournaments.tables import TournamentEntry as TournamentEntry
 from referee.tournaments.tables import TournamentRound as TournamentRound

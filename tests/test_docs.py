@@ -143,7 +143,7 @@ def test_make_targets_that_are_named_exist(page: Path) -> None:
 @named_page
 def test_files_of_ours_that_are_named_exist(page: Path) -> None:
     text = page.read_text()
-    named = set(re.findall(r"`((?:referee|api|workers|tests|tools|bots|docs|deploy)/[\w./-]+)`", text))
+    named = set(re.findall(r"`((?:referee|referee_extras|api|workers|tests|tools|bots|docs|deploy)/[\w./-]+)`", text))
     modules = set(re.findall(r"python -m ((?:api|bench|tests|tools|workers|referee)[\w.]*)", text))
 
     named = {name for name in named if not re.search(r"-v\d+$", name)}  # ids of environments, not files

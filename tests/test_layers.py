@@ -1,4 +1,7 @@
-"""Who may import whom: every import of the packages is checked against an allow-list a layer."""
+"""Who may import whom: every import of the packages is checked against an allow-list a layer.
+
+Extras import the service, which imports no extra.
+"""
 
 import ast
 from collections import defaultdict
@@ -9,20 +12,23 @@ from pathlib import Path
 
 import pytest
 
+from referee import plugs
+
 ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
 BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
     *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
-    *("referee.csv_table", "referee.timestamps", "referee.version"),
+    *("referee.csv_table", "referee.timestamps", "referee.version", "referee.plugs"),
+    "referee.fonts",
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
-    *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.series"),
-    *("referee.pictures", "referee.retention"),
+    *("referee.friendlies", "referee.ladders", "referee.tournaments"),
+    "referee.retention",
 )
 LIBRARY = (
     "referee.local",
@@ -35,6 +41,8 @@ LIBRARY = (
     "referee.schema",
 )
 PURE = (*RULES, *CORE)
+EXTRAS = [extra.name for extra in plugs.extras()]
+USED_EXTRAS = {"series": ("referee_extras.feeds",)}  # those that an extra imports, as its README says
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
     "referee": ("referee.local.function_matches", "referee.version"),  # imported when they are first used
@@ -48,6 +56,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.retention_limits": (),
     "referee.timestamps": (),
     "referee.csv_table": ("referee.timestamps",),
+    "referee.plugs": ("referee.errors",),
+    "referee.fonts": (),
     "referee.version": (),
     "referee.settings": (
         *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
@@ -84,6 +94,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.__main__": ("referee.cli",),
     "workers": (*REFEREE, "workers"),
     "api": (*REFEREE, "api", "workers.queue_watch", "workers.queues", "workers.reports"),
+    "referee_extras": (),
+    **{f"referee_extras.{name}": (*REFEREE, "api", "workers", *USED_EXTRAS.get(name, ())) for name in EXTRAS},
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "co_organisers", "entry_consent", "reserved_names", "roles", "tables"},
@@ -108,15 +120,26 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     },
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
-    "referee.tournaments": {"announcement", "states", "tables", "tournaments"},
-    "referee.series": set(),
-    "referee.pictures": {"tables"},
+    "referee.tournaments": {"states", "tables"},
     "referee.retention": set(),
+}
+FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, that extras import
+    "referee.accounts": {"accounts", "acts", "co_organisers", "roles", "scopes", "tables"},
+    "referee.bots": {"bots", "states", "tables"},
+    "referee.webhooks": set(),
+    "referee.matches": {"logs", "match_filters", "matches", "results", "states", "tables"},
+    "referee.friendlies": set(),
+    "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.tournaments": {
+        *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
+    },
+    "referee.retention": set(),
+    "referee.workflows": {"account_export", "invitations", "visibility"},
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice
 MODULES = sorted(
-    path for package in ("referee", "api", "workers") for path in (ROOT / package).rglob("*.py")
+    path for package in ("referee", "api", "workers", "referee_extras") for path in (ROOT / package).rglob("*.py")
     if "migrations" not in path.parts
 )  # fmt: skip
 
@@ -147,7 +170,11 @@ def within(module: str, prefix: str) -> bool:
 def test_imports_point_inward(path: Path) -> None:
     name = module_name(path)
     layer = max((prefix for prefix in ALLOWED if name == prefix or name.startswith(prefix + ".")), key=len)
-    ours = [module for module in imports(path) if module.split(".")[0] in ("referee", "api", "workers", "tests")]
+    ours = [
+        module
+        for module in imports(path)
+        if module.split(".")[0] in ("referee", "referee_extras", "api", "workers", "tests")
+    ]
 
     strangers = {
         module
@@ -156,6 +183,21 @@ def test_imports_point_inward(path: Path) -> None:
     }
 
     assert not strangers, f"{name} ({layer}) may not import these"
+
+
+def test_every_extra_is_in_the_list() -> None:
+    folders = {path.parent.name for path in (ROOT / "referee_extras").glob("*/__init__.py")}
+
+    assert folders == set(EXTRAS)
+    assert len(EXTRAS) == len(set(EXTRAS))
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_an_extra_has_a_readme_and_tests_and_says_which_extras_it_imports(name: str) -> None:
+    readme = (ROOT / "referee_extras" / name / "README.md").read_text()
+
+    assert all(f"`{used}`" in readme for used in USED_EXTRAS.get(name, ()))
+    assert list((ROOT / "tests/extras" / name).glob("test_*.py"))
 
 
 @pytest.mark.parametrize("area", AREAS)
@@ -167,6 +209,18 @@ def test_areas_import_each_other_through_their_public_modules(area: str) -> None
     }
 
     assert taken == PUBLIC[area]
+
+
+@pytest.mark.parametrize("area", FOR_EXTRAS)
+def test_extras_import_the_areas_through_the_modules_listed_for_them(area: str) -> None:
+    """A module that only an extra needs becomes part of the extra."""
+    taken = {
+        used.split(".")[2]
+        for importer, used in all_imports()
+        if within(used, area) and used != area and importer.startswith("referee_extras.")
+    }
+
+    assert taken == FOR_EXTRAS[area]
 
 
 @cache
@@ -252,8 +306,11 @@ QUERYING = {"execute", "scalar", "scalars"}  # of a session
 
 
 def test_the_api_asks_the_database_only_through_the_store() -> None:
+    """Modules of extras that use the API are part of it."""
     wrong: list[str] = []
-    for path in (path for path in MODULES if module_name(path).startswith("api.")):
+    using_api = {importer for importer, used in all_imports() if within(used, "api")}
+    of_api = {name for name in using_api if name.startswith("referee_extras.")}
+    for path in (path for path in MODULES if module_name(path).startswith("api.") or module_name(path) in of_api):
         name, nodes = module_name(path), list(ast.walk(ast.parse(path.read_text())))
         taken = {
             f"{node.module}.{alias.name}"

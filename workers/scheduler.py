@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from redis import Redis
 
+from referee import plugs
 from referee.bots import checks, house_bots
 from referee.db import change_notifier, former_names, idempotency, revisions, statistics
 from referee.db.engine import Database
@@ -35,7 +36,6 @@ from workers.metrics_server import MetricsServer
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
 from workers.nightly_pruner import NightlyPruner
-from workers.picture_drawer import PictureDrawer
 from workers.queue_watch import QueueWatch
 from workers.rating_errors import RatingErrorRefresher
 from workers.repeated_steps import run_steps
@@ -221,7 +221,8 @@ def main() -> int:
         return 2
     try:
         ladders = load_official_ladders(settings.ladders)
-    except BadSettings as error:
+        of_extras = {name: plugs.load(start) for extra in plugs.extras() for name, start in extra.tasks.items()}
+    except (BadSettings, plugs.BrokenExtra) as error:
         log.error(str(error))
         return 2
     stopped = threading.Event()
@@ -236,8 +237,8 @@ def main() -> int:
         "month_closing": MonthCloser(database).step,
         "nightly_audit": NightlyAuditor(database).step,
         "nightly_pruning": NightlyPruner(database, settings).step,
-        "picture_drawing": PictureDrawer(database).step,
     }
+    tasks |= {name: start(database) for name, start in of_extras.items()}
     if settings.metrics is not None:
         server = MetricsServer(settings.metrics, database, settings.redis_url)
         tasks["metrics_server"] = server.step

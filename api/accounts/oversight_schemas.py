@@ -6,7 +6,7 @@ from api.accounts.schemas import AccountDeletion, AccountView
 from api.fields import Id, Name, OptionalBody, PlainText, Strict, UtcDateTime, View, describe, member_of
 from api.messages import Length
 from api.pagination import PageQuery
-from referee.accounts.act_kinds import ActKind
+from referee.accounts.act_kinds import list_act_kinds
 from referee.accounts.organiser_requests import MAX_TEXT_LENGTH
 from referee.accounts.roles import Role
 
@@ -70,7 +70,7 @@ class OrganiserRequestView(View):
 class ActFilterQuery(PageQuery):
     tournament = Id("trn", metadata=describe("Return only acts that concern this tournament."))
     account = Id("acc", metadata=describe("Return only acts of this account."))
-    kind = fields.String(validate=member_of(ActKind))
+    kind = fields.String(validate=member_of(list_act_kinds()))
 
 
 class ActFileQuery(ActFilterQuery):
@@ -83,7 +83,7 @@ class ActView(View):
     at = UtcDateTime(attribute="created_at")
     account = fields.String(attribute="account_id", allow_none=True, metadata=describe("Null for the command line."))
     account_name = fields.String(metadata=describe("Name of the account at the time of the act."))
-    kind = fields.String(validate=member_of(ActKind))
+    kind = fields.String(validate=member_of(list_act_kinds()))
     object = fields.String(
         attribute="object_id", metadata=describe("Id of a tournament, bot, match, account or restored database.")
     )

@@ -8,7 +8,7 @@ from api.views import current_session
 from referee.accounts import accounts, acts
 from referee.accounts.act_kinds import ActKind
 from referee.bots import bots
-from referee.tournaments.states import InvitationKind, InvitationState
+from referee.tournaments.states import InvitationState
 from referee.tournaments.tables import Invitation
 from referee.workflows import invitations
 
@@ -31,8 +31,7 @@ def present_invitations(found: Sequence[Invitation]) -> list[Extended]:
     presented = []
     for invitation in found:
         state = invitations.state_of(session, invitation)
-        place = "series" if invitation.kind == InvitationKind.SERIES else "tournament"
-        more = {"tournament": None, "series": None, place: invitation.object_id}
+        more = invitations.ids_of_object(invitation)
         more |= {"name": invitations.get_object(session, invitation).name, "state": state}
         more |= {"account_name": names[invitation.account_id], "invited_by_name": names[invitation.invited_by]}
         more["bot_name"] = None if invitation.bot_id is None else bot_names[invitation.bot_id]
@@ -41,9 +40,9 @@ def present_invitations(found: Sequence[Invitation]) -> list[Extended]:
     return presented
 
 
-def record_act(kind: ActKind, invitation: Invitation) -> None:
+def record_act(kind: str, invitation: Invitation) -> None:
     """Record an act of the caller on the account or bot that is invited."""
-    tournament_id = None if invitation.kind == InvitationKind.SERIES else invitation.object_id
+    tournament_id = invitation.object_id if invitations.concerns_tournament(invitation) else None
     acts.record_act(
         *(current_session(), current_account(), kind, invitation.bot_id or invitation.account_id),
         tournament_id=tournament_id,

@@ -9,11 +9,11 @@ from api.auth import account, current_account, require_scope
 from api.invitations.presentation import present_invitation, present_invitations, record_act
 from api.invitations.schemas import InvitationQuery, InvitationView
 from api.views import Resource, current_session
+from referee import plugs
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.db.paging import Page
 from referee.errors import NotFound
-from referee.series import series
 from referee.tournaments import tournaments
 from referee.tournaments.states import InvitationKind
 from referee.tournaments.tables import Invitation
@@ -24,9 +24,9 @@ resource = Resource(
 )
 
 INVITATION = '/<id("inv"):invitation_id>'
-ADDED = {  # what an acceptance is recorded as; entries of own bots are not recorded
+ADDED: dict[str, str] = {  # what an acceptance is recorded as; entries of own bots are not recorded
     InvitationKind.TOURNAMENT: ActKind.ORGANISER_ADDED,
-    InvitationKind.SERIES: ActKind.SERIES_ORGANISER_ADDED,
+    **{organised.kind: organised.act_kind for organised in plugs.list_organised()},
 }
 
 
@@ -36,12 +36,14 @@ def list_invitations(query: dict[str, Any]) -> Any:
 
     They are those that you got or, with `tournament` or `series`, those of a tournament or series that you run.
     """
-    tournament_id, series_id = query.pop("tournament", None), query.pop("series", None)
-    object_id = tournament_id or series_id
-    if tournament_id is not None:
-        tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
-    elif series_id is not None:
-        series.get_series(current_session(), series_id, manager=current_account())
+    object_id = query.pop("tournament", None)
+    if object_id is not None:
+        tournaments.get_tournament(current_session(), object_id, manager=current_account())
+    for organised in plugs.list_organised():
+        asked = query.pop(organised.kind, None)
+        if asked is not None and object_id is None:
+            object_id = asked
+            invitations.require_manager(current_session(), organised, object_id, current_account())
     account_id = current_account().id if object_id is None else None
     found = invitations.list_invitations(current_session(), account_id=account_id, object_id=object_id, **query)
     return Page(present_invitations(found.items), found.next)

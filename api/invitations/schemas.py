@@ -1,10 +1,13 @@
 """Define the schemas of invitations."""
 
+from typing import ClassVar
+
 from marshmallow import fields
 
 from api.fields import Id, QueryBool, Strict, UtcDateTime, View, describe, member_of
 from api.messages import Length
 from api.pagination import PageQuery
+from referee import plugs
 from referee.tournaments.states import InvitationKind, InvitationState
 
 
@@ -19,17 +22,23 @@ class InvitedBot(Strict):
 class InvitationQuery(PageQuery):
     pending = QueryBool(metadata=describe("Whether the invitation can still be decided."))
     tournament = Id("trn", metadata=describe("Return those concerning this tournament, which you run."))
-    series = Id("ser", metadata=describe("Return those concerning this series, which you run."))
+
+    class Meta(PageQuery.Meta):
+        include: ClassVar = {
+            organised.kind: Id(
+                organised.prefix, metadata=describe(f"Return those concerning this {organised.kind}, which you run.")
+            )
+            for organised in plugs.list_organised()
+        }
 
 
 class InvitationView(View):
     id = fields.String()
     kind = fields.String(
-        validate=member_of(InvitationKind),
+        validate=member_of([*InvitationKind, *(organised.kind for organised in plugs.list_organised())]),
         metadata=describe("What is asked: to run a tournament or a series, too, or to enter a bot (`entry`)."),
     )
     tournament = fields.String(allow_none=True)
-    series = fields.String(allow_none=True)
     name = fields.String(metadata=describe("Name of the tournament or series."))
     bot = fields.String(attribute="bot_id", allow_none=True)
     bot_name = fields.String(allow_none=True)
@@ -47,3 +56,6 @@ class InvitationView(View):
     waits_for_you = fields.Boolean(metadata=describe("Whether you can accept or decline it."))
     created_at = UtcDateTime()
     decided_at = UtcDateTime(allow_none=True)
+
+    class Meta(View.Meta):
+        include: ClassVar = {organised.kind: fields.String(allow_none=True) for organised in plugs.list_organised()}

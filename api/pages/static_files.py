@@ -13,7 +13,7 @@ from flask import Flask, Response, request, url_for
 
 from api.errors import not_found
 from api.requests import DOCS_POLICY
-from referee import viewer
+from referee import plugs, viewer
 
 FOLDER: Final = Path(__file__).parent.parent / "static"
 TYPES: Final = {
@@ -119,9 +119,10 @@ def send_static_file(name: str, caching: str) -> Response:
 @cache
 def _files() -> dict[str, File]:
     """Return all files that are served, keyed by name. Read the files once per process."""
+    of_extras = [extra.folder / "static" for extra in plugs.extras()]  # each has a subfolder with its name
     found = {
         f"{below}{path.relative_to(folder)}": path
-        for below, folder in (("", FOLDER), ("viewer/", viewer.FOLDER))
+        for below, folder in (("", FOLDER), ("viewer/", viewer.FOLDER), *(("", folder) for folder in of_extras))
         for path in sorted(folder.rglob("*"))
         if path.suffix in TYPES
     }

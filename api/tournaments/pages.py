@@ -27,7 +27,6 @@ from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.matches.states import VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
-from referee.series.series import find_series_of
 from referee.tournaments import entries as entering
 from referee.tournaments import organisers, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
@@ -92,7 +91,6 @@ def show(tournament_id: str) -> Response:
         description=tournament.description and render_untrusted(tournament.description),
         lines=list(terms.describe_terms(tournament, context["entries"]["entered"])),
         round_times=[read_time(time) for time in tournament.round_times or ()],
-        series=find_series_of(current_session(), tournament.id),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
         voided=voids.count_voided_matches(current_session(), tournament.id),
         proposed_voids=voids.count_voids(current_session(), VoidFilter(None, tournament.id, VoidState.PROPOSED)),

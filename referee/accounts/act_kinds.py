@@ -1,6 +1,11 @@
-"""List the kinds of acts that are recorded: of operators and organisers, and what owners rename and delete."""
+"""List the kinds of acts that are recorded: of operators and organisers, and what owners rename and delete.
+
+Extras add kinds of their own.
+"""
 
 from enum import StrEnum
+
+from referee import plugs
 
 
 class ActKind(StrEnum):
@@ -21,13 +26,6 @@ class ActKind(StrEnum):
     REQUEST_APPROVED = "entry.approved"
     REQUEST_REFUSED = "entry.refused"
     SEEDS_SET = "entry.seeds_set"
-    SERIES_CREATED = "series.created"
-    SERIES_EDITED = "series.edited"
-    SERIES_DELETED = "series.deleted"
-    SERIES_TOURNAMENT_ADDED = "series.tournament_added"
-    SERIES_TOURNAMENT_REMOVED = "series.tournament_removed"
-    SERIES_ORGANISER_ADDED = "series.organiser_added"
-    SERIES_ORGANISER_REMOVED = "series.organiser_removed"
     INVITATION_SENT = "invitation.sent"
     INVITATION_WITHDRAWN = "invitation.withdrawn"
     MATCH_CANCELLED = "match.cancelled"
@@ -47,3 +45,8 @@ class ActKind(StrEnum):
     BOT_DELETED = "bot.deleted"
     SERVICE_RESTORED = "service.restored"
     TOKEN_CREATED = "account.token_created"  # noqa: S105  # the name of an act
+
+
+def list_act_kinds() -> list[str]:
+    """Return all kinds of acts, those of extras last."""
+    return [*ActKind, *(kind for extra in plugs.extras() for kind in extra.act_kinds)]

@@ -14,7 +14,6 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.accounts.act_kinds import ActKind
 from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
 from referee.db.engine import current_time
@@ -39,7 +38,7 @@ class ActFilter:
 def record_act(
     session: Session,
     account: Account | None,
-    kind: ActKind,
+    kind: str,
     object_id: str,
     *,
     tournament_id: str | None = None,
@@ -99,7 +98,7 @@ def act_to_json(act: Act) -> dict[str, Any]:
         "at": format_time(act.created_at),
         "account": act.account_id,
         "account_name": act.account_name,
-        "kind": act.kind.value,
+        "kind": act.kind,
         "object": act.object_id,
         "tournament": act.tournament_id,
         "reason": act.reason,

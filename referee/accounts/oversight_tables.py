@@ -5,8 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.accounts.act_kinds import ActKind
-from referee.db.base import AutoIncrement, Base, Id, Json, Name, StoredEnum
+from referee.db.base import AutoIncrement, Base, Id, Json, Name, StoredWord
 
 
 class OrganiserRequest(Base):
@@ -31,7 +30,7 @@ class Act(Base):
     created_at: Mapped[datetime]
     account_id: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)  # none: on the command line
     account_name: Mapped[str] = mapped_column(Name)  # the name at the time of the act
-    kind: Mapped[ActKind] = mapped_column(StoredEnum(ActKind))
+    kind: Mapped[str] = mapped_column(StoredWord)  # a member of ``ActKind``, or a kind of an extra
     object_id: Mapped[str] = mapped_column(Id)
     # No foreign key: a draft may have been deleted.
     tournament_id: Mapped[str | None] = mapped_column(Id)

@@ -42,11 +42,15 @@ LOST: Final = {"results": Result, "acts": Act}  # what is counted in a database 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Describe what was restored: the backup, the cancelled matches, and where the replaced database is now."""
+    """Describe what was restored: the backup, the cancelled matches, and where the replaced database is now.
+
+    The tables of ``uninstalled_extras`` were restored, too, and nothing reads them.
+    """
 
     inventory: Inventory
     settled: VoidReport
     replaced: Path | None
+    uninstalled_extras: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +162,14 @@ def _restore_sqlite(backup: Path, database: Database, settings: Settings, *, rep
     copy = Database(f"sqlite:///{coming}")
     try:
         settled = settle(copy, inventory, settings.master_key, before)
+        with copy.inspection_connection() as connection:
+            left = revisions.list_uninstalled_extras(connection)
     finally:
         copy.dispose()
     replaced = _set_aside(path) if path.exists() else None
     os.replace(coming, path)  # closing the last connection has moved everything from the -wal file into this one
     _remove(coming)
-    return Restored(inventory, settled, replaced)
+    return Restored(inventory, settled, replaced, left)
 
 
 def _remove(path: Path) -> None:
@@ -222,4 +228,6 @@ def _restore_postgres(backup: Path, database: Database, settings: Settings, *, r
         inventory = extract_copy(backup, dump)
         arguments = ("--clean", "--if-exists", "--no-owner", "--single-transaction", "--exit-on-error")
         run_postgres_program(database, "pg_restore", *arguments, str(dump))
-    return Restored(inventory, settle(database, inventory, settings.master_key, before), None)
+    settled = settle(database, inventory, settings.master_key, before)
+    with database.inspection_connection() as connection:
+        return Restored(inventory, settled, None, revisions.list_uninstalled_extras(connection))

@@ -10,7 +10,7 @@ from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.cli.options import data_option, json_option
 from referee.cli.output import show
-from referee.db.revisions import required_revision
+from referee.db.revisions import describe_tables_left, list_uninstalled_extras, required_revision
 from referee.errors import Conflict, NotFound
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
@@ -94,9 +94,11 @@ def upgrade(data: Path | None, as_json: bool) -> None:
     _, database = open_or_create_database(data)
     with database.write() as session:
         changes = sync_ladders(session, official)
+        left = list_uninstalled_extras(session.connection())
     database.dispose()
-    sentences = [*changes, f"The schema is at revision {required_revision()}."]
-    show({"revision": required_revision(), "changes": changes}, "\n".join(sentences), as_json=as_json)
+    sentences = [*changes, *map(describe_tables_left, left), f"The schema is at revision {required_revision()}."]
+    described = {"revision": required_revision(), "changes": changes, "uninstalled_extras": left}
+    show(described, "\n".join(sentences), as_json=as_json)
 
 
 @click.command()

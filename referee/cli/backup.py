@@ -15,6 +15,7 @@ from referee.backups.restoring import Restored
 from referee.cli.audit import audit
 from referee.cli.options import FILE, data_option, json_option
 from referee.cli.output import show
+from referee.db.revisions import describe_tables_left
 from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
 from referee.runtime.service_database import load_settings, open_database
@@ -81,6 +82,7 @@ def _describe_restored(file: Path, restored: Restored) -> str:
     lines = [f"The database was restored from {file}.", _describe(restored.inventory)]
     if restored.replaced is not None:
         lines.append(f"The replaced database is {restored.replaced}.")
+    lines += map(describe_tables_left, restored.uninstalled_extras)
     settled = restored.settled
     voided = f" and {len(settled.matches)} with the same cards voided" if settled.matches else ""
     count = f"{len(settled.cancelled)} open matches cancelled{voided}; {len(settled.rematches)} rematches arranged."
@@ -95,7 +97,8 @@ def _restored_json(restored: Restored) -> Json:
         "rematches": len(settled.rematches),
     }
     replaced = None if restored.replaced is None else str(restored.replaced)
-    return {"inventory": asdict(restored.inventory), "replaced": replaced, **counts}
+    left = list(restored.uninstalled_extras)
+    return {"inventory": asdict(restored.inventory), "replaced": replaced, **counts, "uninstalled_extras": left}
 
 
 def _is_in_data_dir(settings: Settings) -> bool:

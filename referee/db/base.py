@@ -62,11 +62,9 @@ class StoredEnum(TypeDecorator[Member]):
         return self._read  # called for every row, so a built-in method, not a Python function
 
 
-class Base(DeclarativeBase):
-    """Provide the base class of the tables. Name constraints by convention, so that migrations can refer to them."""
-
-    __table__: ClassVar[Table]  # with this type, statements on the tables themselves need no cast
-    metadata = MetaData(
+def new_metadata() -> MetaData:
+    """Return the collection of the tables of one schema. It names constraints, so that migrations can refer to them."""
+    return MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
             "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -75,6 +73,27 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
+
+
+class StoredWord(TypeDecorator[str]):
+    """Store members of enums as their values, where extras add values of their own. Read them back as strings."""
+
+    impl = String(40)
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+
+class Base(DeclarativeBase):
+    """Provide the base class of the tables.
+
+    The tables of an extra have an abstract subclass of it with a ``metadata`` of their own, and refer to other tables
+    by column (``ForeignKey(Account.id)``).
+    """
+
+    __table__: ClassVar[Table]  # with this type, statements on the tables themselves need no cast
+    metadata = new_metadata()
     type_annotation_map = {  # noqa: RUF012  # SQLAlchemy declares it as an instance attribute
         datetime: UtcTime(),
         dict[str, Any]: JSON(none_as_null=True),

@@ -12,7 +12,6 @@ PREFIXES: Final = {
     "match": "mat",
     "ladder": "lad",
     "tournament": "trn",
-    "series": "ser",
     "webhook": "whk",
     "delivery": "dlv",
     "certificate": "crt",

@@ -75,10 +75,13 @@ REQUEST_TIME: Final = CountedMetric(
     ("kind",),
     _seconds(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
 )
+EXTRA_FAILURES: Final = CountedMetric(
+    "referee_extra_failures", "Failures of extras that were left out, by extra and point.", ("extra", "point")
+)
 
 COUNTED: Final = (
     *(DECISIONS, TIME_BEFORE, TIME_OF_BOT, TIME_AFTER, FAULTS, MATCHES_ENDED, LEASES_EXPIRED, RUNNER_CPU),
-    *(TRANSACTIONS, TRANSACTION_JOBS, REQUESTS, REQUEST_TIME),
+    *(TRANSACTIONS, TRANSACTION_JOBS, REQUESTS, REQUEST_TIME, EXTRA_FAILURES),
 )
 BY_NAME: Final = {metric.name: metric for metric in COUNTED}
 PROCESS_GAUGES: Final = {  # states that processes report, summed over all of them

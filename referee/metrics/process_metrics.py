@@ -8,6 +8,7 @@ from functools import partial
 from itertools import repeat
 from typing import NamedTuple, TypeVar
 
+from referee import plugs
 from referee.metrics import catalog
 from referee.metrics.catalog import CountedMetric
 
@@ -65,6 +66,8 @@ class ProcessMetrics:
                 self._add(MetricSeries(catalog.DECISIONS.name, ("bot",)), len(answers))
             if writes:
                 self._observe(catalog.TIME_AFTER, (), writes)
+            for labels, failures in plugs.take_failures().items():
+                self._add(MetricSeries(catalog.EXTRA_FAILURES.name, labels), failures)
             for name, (read, before) in self._totals.items():
                 now = read()
                 self._add(MetricSeries(name), now - before)

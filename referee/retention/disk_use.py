@@ -10,10 +10,10 @@ from typing import Any, Final
 from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
+from referee import plugs
 from referee.db.engine import current_time, get_database
 from referee.db.idempotency import Idempotency
 from referee.matches.tables import Fault, LogRow, MatchLog
-from referee.pictures.tables import Picture
 from referee.retention.tables import DiskUse
 from referee.webhooks.tables import Delivery
 
@@ -25,7 +25,6 @@ _CONTENT: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {  # what counts rows,
     "fault_reports": (Fault.id, (Fault.request, Fault.reply)),
     "deliveries": (Delivery.id, (Delivery.body,)),
     "responses": (Idempotency.key, (Idempotency.body,)),
-    "pictures": (Picture.subject_id, (Picture.png,)),
 }
 _FILES: Final = {  # patterns of files in the data directory
     "process_logs": ("logs/*",),
@@ -49,13 +48,15 @@ def measure(session: Session, data_dir: Path) -> DiskUse:
     This reads the sizes of all logs, so only the scheduler does it.
     """
     parts: dict[str, dict[str, int | None]] = {}
-    for name, (row_id, columns) in _CONTENT.items():
+    of_extras = (plugs.load(extra.disk_use) for extra in plugs.extras() if extra.disk_use is not None)
+    content = {**_CONTENT, **{name: part for described in of_extras for name, part in described.items()}}
+    for name, (row_id, columns) in content.items():
         sizes = [func.coalesce(func.sum(func.length(column)), 0) for column in columns]
         rows, *sums = session.execute(select(func.count(row_id), *sizes)).one()
         parts[name] = {"rows": int(rows), "bytes": sum(map(int, sums))}
     database_bytes = _database_bytes(session)
-    content = sum(part["bytes"] or 0 for part in parts.values())
-    parts["other_tables_and_free_pages"] = {"rows": None, "bytes": max(0, database_bytes - content)}
+    counted = sum(part["bytes"] or 0 for part in parts.values())
+    parts["other_tables_and_free_pages"] = {"rows": None, "bytes": max(0, database_bytes - counted)}
     for name, patterns in _FILES.items():
         parts[name] = {"rows": None, "bytes": _sum_sizes(file for each in patterns for file in data_dir.glob(each))}
     moment = current_time(session)

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from referee.db.engine import Database, parse_database_url
-from referee.db.revisions import check, read_revision, require_known, required_revision
+from referee.db.revisions import check, is_current, read_revision, require_known
 from referee.db.upgrading import upgrade
 from referee.errors import RefereeError
 from referee.runtime.worker_pause import pause_workers
@@ -67,7 +67,7 @@ def open_or_create_database(data: Path | None) -> tuple[Settings, Database]:
     found = read_revision(database)
     if found is not None:
         require_known(found)
-    is_old = found not in {None, required_revision()}
+    is_old = found is not None and not is_current(database)
     with pause_workers(settings.redis_url) if is_old and settings.redis_url else nullcontext():
         upgrade(database)
     return settings, database

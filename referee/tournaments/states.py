@@ -39,10 +39,9 @@ NOT_READY: Final = frozenset({Preflight.ASKED, Preflight.ABSENT})  # the bot mus
 
 
 class InvitationKind(StrEnum):
-    """List what an invitation asks for."""
+    """List what an invitation concerning a tournament asks for. Extras add what accounts run together."""
 
     TOURNAMENT = "tournament"  # to run it together with its organisers
-    SERIES = "series"  # the same
     ENTRY = "entry"  # to let a bot play in a tournament
 
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, ShortString, StoredEnum, Title, one_of
+from referee.db.base import Base, Id, Json, ShortString, StoredEnum, StoredWord, Title, one_of
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
-from referee.tournaments.states import OVER, InvitationKind, InvitationState, Preflight, TournamentState
+from referee.tournaments.states import OVER, InvitationState, Preflight, TournamentState
 
 NO_LIMIT: Final = 1000  # as ``bots_per_owner``: an owner may enter any number of bots
 
@@ -127,19 +127,18 @@ class EntryRequest(Base):
 
 
 class Invitation(Base):
-    """Ask an account to run a tournament or a series together with others, or to let its bot play in a tournament."""
+    """Ask an account to run a tournament or the like together with others, or to let its bot play in a tournament."""
 
     __tablename__ = "invitations"
     __table_args__ = (
-        one_of("kind", InvitationKind),
         one_of("state", InvitationState),
         Index(None, "account_id", "created_at", "id"),
         Index(None, "object_id", "created_at", "id"),
     )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
-    kind: Mapped[InvitationKind] = mapped_column(StoredEnum(InvitationKind))
-    object_id: Mapped[str] = mapped_column(Id)  # of a tournament or a series
+    kind: Mapped[str] = mapped_column(StoredWord)  # a member of ``InvitationKind``, or a kind of an extra
+    object_id: Mapped[str] = mapped_column(Id)  # of a tournament, or of what an extra lets accounts run together
     bot_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"), index=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))  # who decides
     invited_by: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from referee import plugs
 from referee.games import catalogue, game_title
 from referee.match.canonical import Json
 from referee.webhooks.states import NotificationType
@@ -85,8 +86,9 @@ def _invitation_received(payload: Json) -> Sentence:
 def _invitation_decided(payload: Json) -> Sentence:
     what = "to enter a bot" if payload.get("bot") else "to organise it"
     text = f"{_name(payload)}: your invitation {what} was {payload.get('state')}."
-    if payload.get("series"):
-        return Sentence(text, f"/series/{payload['series']}")
+    for organised in plugs.list_organised():
+        if payload.get(organised.kind):
+            return Sentence(text, f"{organised.path}{payload[organised.kind]}")
     return Sentence(text, f"/tournaments/{payload.get('tournament')}/organise")
 
 

@@ -21,15 +21,13 @@ from referee.db import former_names
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.kinds import NamedKind, SearchKind
 from referee.db.names import name_key, spare_key
+from referee.db.reactions import react
 from referee.errors import Conflict
 from referee.friendlies import requests
 from referee.friendlies.states import RequestState
 from referee.friendlies.tables import ChallengerEntry, FriendlyRequest, RequestedOwner
 from referee.ladders.tables import MonthRow
-from referee.pictures.kinds import PictureKind
-from referee.pictures.tables import Picture
-from referee.series import series
-from referee.series.tables import Series
+from referee.plugs import Reaction
 from referee.tournaments import lifecycle, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentEntry, TournamentGuest
@@ -63,7 +61,7 @@ def delete_account(
     _check_may_be_deleted(session, by, account)
     erasure.overwrite_deleted_rows(session)
     _hand_over_tournaments(session, account, ends_tournaments, master_key)
-    _hand_over_series(session, account)
+    react(session, Reaction.ACCOUNT_DELETED, account.id)
     owned = select(Bot.id).where(Bot.owner_id == account_id, Bot.deleted_at.is_(None)).order_by(Bot.id)
     for bot_id in session.scalars(owned).all():
         erasure.delete_bot(session, bot_id, master_key=master_key)
@@ -114,8 +112,7 @@ def _end_tournament(session: Session, tournament: Tournament, master_key: bytes)
     tournament.name = neutral_name(_ENDED_TOURNAMENT, tournament.id)
     tournament.description = tournament.prizes = None
     erasure.remove_document(session, SearchKind.TOURNAMENT, tournament.id)
-    picture = Picture.kind == PictureKind.TOURNAMENT, Picture.subject_id == tournament.id
-    session.execute(delete(Picture).where(*picture))
+    react(session, Reaction.TOURNAMENT_ERASED, tournament.id)
     named_messages.replace_tournament_name(session, tournament.id, tournament.name)
 
 
@@ -123,18 +120,6 @@ def _has_bots_of_others(session: Session, tournament: Tournament, account: Accou
     entered = select(Bot.id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     entered = entered.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
     return session.scalar(entered.where(Bot.owner_id != account.id).limit(1)) is not None
-
-
-def _hand_over_series(session: Session, account: Account) -> None:
-    """Give series to their first co-organiser, and leave those of others.
-
-    Of the others, delete those without a finished tournament; the rest is part of the archive.
-    """
-    run = select(Series).where(Series.created_by == account.id).order_by(Series.id).with_for_update()
-    for managed in session.scalars(run).all():
-        if not series.CO_ORGANISERS.hand_over(session, managed) and not series.has_finished(session, managed.id):
-            series.delete_series(session, managed.id)
-    series.CO_ORGANISERS.leave_all(session, account.id)
 
 
 def _require_none(alone: Sequence[Tournament]) -> None:
@@ -174,8 +159,6 @@ def _delete_rows(session: Session, account_id: str) -> None:
     of_account = or_(Invitation.account_id == account_id, Invitation.invited_by == account_id)
     session.execute(delete(Invitation).where(of_account))
     stored_responses.forget_account(session, account_id)
-    bot_ids = select(Bot.id).where(Bot.owner_id == account_id)
-    session.execute(delete(Picture).where(Picture.kind == PictureKind.BOT, Picture.subject_id.in_(bot_ids)))
 
 
 def _make_nameless(session: Session, account: Account) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, Table, inspect, or_, select, tuple_
 
+from referee import plugs
 from referee.accounts.oversight_tables import Act, OrganiserRequest
 from referee.accounts.tables import Account, Token
 from referee.bots.tables import Bot, Certificate, Check
@@ -29,7 +30,6 @@ from referee.ladders.tables import (
     RatingChange,
 )
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, MatchVoid, ReportedError, StoredMatch
-from referee.series.tables import Series, SeriesOrganiser
 from referee.timestamps import format_time
 from referee.tournaments.tables import (
     EntryRequest,
@@ -56,7 +56,7 @@ LEFT_OUT: Final = frozenset(
 def write_export(database: Database, account_id: str) -> Iterator[bytes]:
     """Yield a JSON document with a member for each section, which is a list of rows. Each page is a transaction."""
     yield b"{"
-    for number, (name, (model, condition)) in enumerate(SECTIONS.items()):
+    for number, (name, (model, condition)) in enumerate(list_sections().items()):
         yield f'{"," if number else ""}\n"{name}": ['.encode()
         between = ""
         for rows in _pages(database, model, account_id, condition):
@@ -64,6 +64,12 @@ def write_export(database: Database, account_id: str) -> Iterator[bytes]:
             between = ",\n"
         yield b"]"
     yield b"\n}\n"
+
+
+def list_sections() -> Mapping[str, tuple[Any, Condition]]:
+    """Return the model and the condition of each section, those of extras last."""
+    added = (plugs.load(extra.export) for extra in plugs.extras() if extra.export is not None)
+    return {**SECTIONS, **{name: section for sections in added for name, section in sections.items()}}
 
 
 def _pages(database: Database, model: Any, account_id: str, condition: Condition) -> Iterator[list[dict[str, Any]]]:
@@ -110,7 +116,8 @@ def _of_bots(column: Any) -> Condition:
     return lambda _, bots: column.in_(bots)
 
 
-def _of_account(*columns: Any) -> Condition:
+def of_account(*columns: Any) -> Condition:
+    """Select the rows that have the id of the account in one of these columns."""
     return lambda account_id, _: or_(*(column == account_id for column in columns))
 
 
@@ -128,42 +135,40 @@ def _of_requests(account_id: str, _: Select[Any]) -> ColumnElement[bool]:
 
 
 SECTIONS: Final[Mapping[str, tuple[Any, Condition]]] = {
-    "accounts": (Account, _of_account(Account.id)),
+    "accounts": (Account, of_account(Account.id)),
     "former_names": (FormerName, _of_both(FormerName.object_id)),
-    "tokens": (Token, _of_account(Token.account_id)),
-    "organiser_requests": (OrganiserRequest, _of_account(OrganiserRequest.account_id)),
+    "tokens": (Token, of_account(Token.account_id)),
+    "organiser_requests": (OrganiserRequest, of_account(OrganiserRequest.account_id)),
     "acts": (Act, _of_both(Act.account_id, Act.object_id)),
-    "stored_responses": (Idempotency, _of_account(Idempotency.account_id)),
+    "stored_responses": (Idempotency, of_account(Idempotency.account_id)),
     "search_documents": (SearchDocument, _of_both(SearchDocument.object_id)),
-    "inbox_entries": (InboxEntry, _of_account(InboxEntry.account_id)),
-    "webhooks": (Webhook, _of_account(Webhook.account_id)),
+    "inbox_entries": (InboxEntry, of_account(InboxEntry.account_id)),
+    "webhooks": (Webhook, of_account(Webhook.account_id)),
     "deliveries": (Delivery, _of_webhooks),
-    "bots": (Bot, _of_account(Bot.owner_id)),
+    "bots": (Bot, of_account(Bot.owner_id)),
     "checks": (Check, _of_bots(Check.bot_id)),
     "certificates": (Certificate, _of_bots(Certificate.bot_id)),
     "faults": (Fault, _of_bots(Fault.bot_id)),
     "reported_errors": (ReportedError, _of_bots(ReportedError.bot_id)),
     "failed_nonces": (FailedNonce, _of_bots(FailedNonce.bot_id)),
     "friendly_rules": (FriendlyRules, _of_bots(FriendlyRules.bot_id)),
-    "challenger_entries": (ChallengerEntry, _of_account(ChallengerEntry.owner_id)),
+    "challenger_entries": (ChallengerEntry, of_account(ChallengerEntry.owner_id)),
     "friendly_requests": (FriendlyRequest, _of_requests),
-    "requested_owners": (RequestedOwner, _of_account(RequestedOwner.owner_id)),
+    "requested_owners": (RequestedOwner, of_account(RequestedOwner.owner_id)),
     "ladder_players": (LadderPlayer, _of_bots(LadderPlayer.bot_id)),
     "ladder_members": (LadderMember, _of_bots(LadderMember.bot_id)),
     "ratings": (Rating, _of_bots(Rating.bot_id)),
     "rating_changes": (RatingChange, _of_bots(RatingChange.bot_id)),
-    "month_rows": (MonthRow, _of_account(MonthRow.owner_id)),
-    "owner_exchanges": (OwnerExchange, _of_account(OwnerExchange.owner_id)),
-    "ledger_entries": (LedgerEntry, _of_account(LedgerEntry.created_by)),
+    "month_rows": (MonthRow, of_account(MonthRow.owner_id)),
+    "owner_exchanges": (OwnerExchange, of_account(OwnerExchange.owner_id)),
+    "ledger_entries": (LedgerEntry, of_account(LedgerEntry.created_by)),
     "match_seats": (MatchSeat, _of_bots(MatchSeat.bot_id)),
-    "matches": (StoredMatch, _of_account(StoredMatch.created_by)),
-    "match_voids": (MatchVoid, _of_account(MatchVoid.proposed_by, MatchVoid.decided_by)),
-    "tournaments": (Tournament, _of_account(Tournament.created_by)),
-    "tournament_organisers": (TournamentOrganiser, _of_account(TournamentOrganiser.account_id)),
-    "tournament_guests": (TournamentGuest, _of_account(TournamentGuest.account_id)),
+    "matches": (StoredMatch, of_account(StoredMatch.created_by)),
+    "match_voids": (MatchVoid, of_account(MatchVoid.proposed_by, MatchVoid.decided_by)),
+    "tournaments": (Tournament, of_account(Tournament.created_by)),
+    "tournament_organisers": (TournamentOrganiser, of_account(TournamentOrganiser.account_id)),
+    "tournament_guests": (TournamentGuest, of_account(TournamentGuest.account_id)),
     "tournament_entries": (TournamentEntry, _of_bots(TournamentEntry.bot_id)),
     "entry_requests": (EntryRequest, _of_bots(EntryRequest.bot_id)),
-    "invitations": (Invitation, _of_account(Invitation.account_id, Invitation.invited_by)),
-    "series": (Series, _of_account(Series.created_by)),
-    "series_organisers": (SeriesOrganiser, _of_account(SeriesOrganiser.account_id)),
+    "invitations": (Invitation, of_account(Invitation.account_id, Invitation.invited_by)),
 }

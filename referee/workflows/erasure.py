@@ -20,14 +20,14 @@ from referee.db import former_names
 from referee.db.engine import count_changed_rows, current_time, get_database
 from referee.db.kinds import SearchKind
 from referee.db.names import name_key, spare_key
+from referee.db.reactions import react
 from referee.db.search_documents import SearchDocument
 from referee.errors import Conflict
 from referee.friendlies.tables import FriendlyRules
 from referee.ladders.tables import LadderPlayer, MonthRow
 from referee.matches.states import OPEN
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
-from referee.pictures.kinds import PictureKind
-from referee.pictures.tables import Picture
+from referee.plugs import Reaction
 from referee.tournaments.tables import EntryRequest, Invitation, TournamentEntry
 from referee.workflows import named_messages, retirement, stored_responses
 
@@ -53,7 +53,7 @@ def delete_bot(session: Session, bot_id: str, *, master_key: bytes) -> Bot:
     for table in (Check, FriendlyRules, LadderPlayer, EntryRequest, Invitation):
         session.execute(delete(table).where(table.bot_id == bot.id))
     session.execute(update(TournamentEntry).where(TournamentEntry.bot_id == bot.id).values(preflight_reason=None))
-    session.execute(delete(Picture).where(Picture.kind == PictureKind.BOT, Picture.subject_id == bot.id))
+    react(session, Reaction.BOT_DELETED, bot.id)
     remove_document(session, SearchKind.BOT, bot.id)
     stored_responses.forget_object(session, bot.owner_id, bot.id, master_key=master_key)
     _erase_some(session, bot)

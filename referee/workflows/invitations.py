@@ -1,15 +1,19 @@
-"""Ask accounts to run a tournament or series together with others, or to let a bot play in a tournament.
+"""Ask accounts to run a tournament or the like together with others, or to let a bot play in a tournament.
+
+``plugs.Organised`` describes what accounts run together beside tournaments.
 
 Nothing happens before the account accepts. To enter a bot at the request of its owner is the job of ``admission``.
 """
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from referee import plugs
 from referee.accounts import accounts
+from referee.accounts.co_organisers import CoOrganisers
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
@@ -18,8 +22,7 @@ from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import Conflict, Forbidden, NeedsAcceptance, NotFound, QuotaExceeded
 from referee.friendlies.states import ChallengerVerdict
 from referee.friendlies.tables import ChallengerEntry
-from referee.series import series
-from referee.series.tables import Series
+from referee.plugs import Organised
 from referee.tournaments import admission, entries, organisers, tournaments
 from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationKind, InvitationState
 from referee.tournaments.tables import Invitation, Tournament
@@ -39,17 +42,19 @@ def invite_to_tournament(session: Session, tournament_id: str, name: str, invite
     declined, or if the tournament is over, and ``QuotaExceeded`` above the limits.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
-    pending = _count_pending(session, tournament.id, InvitationKind.TOURNAMENT)
-    account = tournaments.CO_ORGANISERS.find_candidate(session, tournament, name, pending=pending)
-    return _invite(session, InvitationKind.TOURNAMENT, tournament, account.id, inviter)
+    return invite_organiser(session, InvitationKind.TOURNAMENT, tournament, tournaments.CO_ORGANISERS, name, inviter)
 
 
-def invite_to_series(session: Session, series_id: str, name: str, inviter: Account) -> Invitation:
-    """Ask the account with this name or id to run a series, too. Raise the errors of ``invite_to_tournament``."""
-    managed = series.lock_series(session, series_id)
-    pending = _count_pending(session, managed.id, InvitationKind.SERIES)
-    account = series.CO_ORGANISERS.find_candidate(session, managed, name, pending=pending)
-    return _invite(session, InvitationKind.SERIES, managed, account.id, inviter)
+def invite_organiser(
+    session: Session, kind: str, managed: Any, co_organisers: CoOrganisers, name: str, inviter: Account
+) -> Invitation:
+    """Ask the account with this name or id to run a locked object, too. Raise the errors of ``invite_to_tournament``.
+
+    ``kind`` is that of a tournament or of a ``plugs.Organised``.
+    """
+    pending = _count_pending(session, managed.id, kind)
+    account = co_organisers.find_candidate(session, managed, name, pending=pending)
+    return _invite(session, kind, managed, account.id, inviter)
 
 
 def invite_bot(session: Session, tournament_id: str, bot_id: str, inviter: Account) -> Invitation:
@@ -78,24 +83,36 @@ def invite_bot(session: Session, tournament_id: str, bot_id: str, inviter: Accou
 def get_invitation(session: Session, invitation_id: str) -> Invitation:
     """Return an invitation. Raise ``NotFound`` if there is none."""
     invitation = session.get(Invitation, invitation_id)
-    if invitation is None:
+    if invitation is None or invitation.kind not in _known_kinds():
         raise NotFound("invitation", invitation_id)
     return invitation
 
 
-def get_object(session: Session, invitation: Invitation) -> Tournament | Series:
-    """Return the tournament or series that an invitation is about."""
-    if invitation.kind == InvitationKind.SERIES:
-        return session.get_one(Series, invitation.object_id)
-    return session.get_one(Tournament, invitation.object_id)
+def concerns_tournament(invitation: Invitation) -> bool:
+    return invitation.kind in list(InvitationKind)
+
+
+def get_object(session: Session, invitation: Invitation) -> Any:
+    """Return the tournament, or the object of an extra, that an invitation is about."""
+    organised = plugs.find_organised(invitation.kind)
+    return session.get_one(Tournament if organised is None else plugs.load(organised.table), invitation.object_id)
 
 
 def is_manager(session: Session, account: Account, invitation: Invitation) -> bool:
     """Return whether the account runs what the invitation is about, and may withdraw it."""
-    managed = get_object(session, invitation)
-    if isinstance(managed, Series):
-        return series.is_manager(account, managed)
-    return tournaments.is_manager(account, managed)
+    organised = plugs.find_organised(invitation.kind)
+    co_organisers = tournaments.CO_ORGANISERS if organised is None else plugs.load(organised.co_organisers)
+    runs: bool = co_organisers.is_manager(account, get_object(session, invitation))
+    return runs
+
+
+def require_manager(session: Session, organised: Organised, object_id: str, account: Account) -> None:
+    """Raise ``NotFound`` if there is no such object, and ``Forbidden`` if the account does not run it."""
+    managed = session.get(plugs.load(organised.table), object_id)
+    if managed is None:
+        raise NotFound(organised.kind, object_id)
+    if not plugs.load(organised.co_organisers).is_manager(account, managed):
+        raise Forbidden(f"Only the organisers of the {organised.kind} or the operator may do this.")
 
 
 def list_invitations(
@@ -107,8 +124,8 @@ def list_invitations(
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Invitation]:
-    """Return a page of invitations of an account or concerning a tournament or series, newest first."""
-    query = select(Invitation)
+    """Return a page of invitations of an account or concerning one object, newest first."""
+    query = select(Invitation).where(Invitation.kind.in_(_known_kinds()))
     if account_id is not None:
         query = query.where(Invitation.account_id == account_id)
     if object_id is not None:
@@ -127,7 +144,7 @@ def state_of(session: Session, invitation: Invitation) -> InvitationState:
 
 
 def accept(session: Session, invitation_id: str, account: Account) -> Invitation:
-    """Accept an invitation: run the tournament or series, too, or enter the bot.
+    """Accept an invitation: run the tournament or the like, too, or enter the bot.
 
     Raise ``NotFound`` unless the account decides about it, ``Conflict`` if it was accepted or withdrawn or has lapsed,
     or if the account that sent it may no longer do so, and the errors of adding the organiser or entering the bot; then
@@ -140,10 +157,10 @@ def accept(session: Session, invitation_id: str, account: Account) -> Invitation
     match invitation.kind:
         case InvitationKind.TOURNAMENT:
             organisers.add_organiser(session, invitation.object_id, account)
-        case InvitationKind.SERIES:
-            series.add_organiser(session, invitation.object_id, account)
         case InvitationKind.ENTRY:
             entries.enter_bot(session, invitation.object_id, str(invitation.bot_id))
+        case _:
+            _add_organiser(session, invitation, account)
     _decide(session, invitation, DECIDABLE, InvitationState.ACCEPTED)
     return invitation
 
@@ -162,10 +179,24 @@ def withdraw(session: Session, invitation: Invitation) -> Invitation:
     return invitation
 
 
+def _known_kinds() -> list[str]:
+    """Return the kinds of invitations, but not those of extras that are not installed."""
+    return [*InvitationKind, *(organised.kind for organised in plugs.list_organised())]
+
+
+def _add_organiser(session: Session, invitation: Invitation, account: Account) -> None:
+    organised = plugs.find_organised(invitation.kind)
+    assert organised is not None, "it was read with this kind"
+    table = plugs.load(organised.table)
+    locked = select(table).where(table.id == invitation.object_id).with_for_update()
+    managed = session.scalars(locked.execution_options(populate_existing=True)).one()
+    plugs.load(organised.co_organisers).add(session, managed, account)
+
+
 def _invite(
     session: Session,
-    kind: InvitationKind,
-    managed: Tournament | Series,
+    kind: str,
+    managed: Any,
     account_id: str,
     inviter: Account,
     bot: Bot | None = None,
@@ -212,10 +243,15 @@ def _invite(
     return invitation
 
 
-def _payload(invitation: Invitation, managed: Tournament | Series) -> dict[str, str | None]:
-    place = "series" if isinstance(managed, Series) else "tournament"
-    ids = {"tournament": None, "series": None, place: managed.id}
-    return {"invitation": invitation.id, **ids, "name": managed.name, "bot": invitation.bot_id}
+def ids_of_object(invitation: Invitation) -> dict[str, str | None]:
+    """Return the id of what the invitation is about, keyed by its kind, and None for each other kind."""
+    ids: dict[str, str | None] = {"tournament": None, **{each.kind: None for each in plugs.list_organised()}}
+    return {**ids, "tournament" if concerns_tournament(invitation) else invitation.kind: invitation.object_id}
+
+
+def _payload(invitation: Invitation, managed: Any) -> dict[str, str | None]:
+    about = {"name": managed.name, "bot": invitation.bot_id}
+    return {"invitation": invitation.id, **ids_of_object(invitation), **about}
 
 
 def _get_decidable(
@@ -246,7 +282,7 @@ def _decide(
         outbox.emit(session, NotificationType.INVITATION_DECIDED, [invitation.invited_by], payload)
 
 
-def _count_pending(session: Session, object_id: str, kind: InvitationKind, account_id: str | None = None) -> int:
+def _count_pending(session: Session, object_id: str, kind: str, account_id: str | None = None) -> int:
     query = select(func.count()).select_from(Invitation).where(Invitation.object_id == object_id, _is_pending())
     if account_id is not None:
         query = query.where(Invitation.account_id == account_id)
@@ -266,4 +302,4 @@ def _lasts() -> ColumnElement[bool]:
     made_later = and_(Tournament.late_entry, Tournament.started_at <= Invitation.created_at)
     of_entry = or_(Tournament.started_at.is_(None), made_later, Invitation.kind != InvitationKind.ENTRY)
     lasts = Tournament.id == Invitation.object_id, Tournament.status.in_(UNFINISHED), of_entry
-    return or_(Invitation.kind == InvitationKind.SERIES, exists().where(*lasts))
+    return or_(Invitation.kind.not_in(list(InvitationKind)), exists().where(*lasts))

@@ -7,11 +7,11 @@ import orjson
 from sqlalchemy import Text, and_, cast, or_, select, update
 from sqlalchemy.orm import Session
 
+from referee import plugs
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.oversight_tables import Act
 from referee.accounts.reserved_names import neutral_name
 from referee.match.canonical import Json, dumps
-from referee.series.tables import Series
 from referee.tournaments.tables import Tournament
 from referee.webhooks.states import NotificationType
 from referee.webhooks.tables import Delivery, InboxEntry
@@ -24,10 +24,7 @@ WITH_SENDER: Final = (  # messages that name the account that caused them
 ABOUT_TOURNAMENTS: Final = tuple(
     event for event in NotificationType if event.startswith(("tournament.", "invitation."))
 )
-NAMING: Final = (  # acts whose details have the name that the account gave to something
-    *(ActKind.TOURNAMENT_DRAFTED, ActKind.TOURNAMENT_DELETED),
-    *(ActKind.SERIES_CREATED, ActKind.SERIES_DELETED),
-)
+NAMING: Final = (ActKind.TOURNAMENT_DRAFTED, ActKind.TOURNAMENT_DELETED)  # their details have a name that was given
 NAMES: Final = ("name", "name_before", "name_after")  # in the details of acts
 
 _READ_AT_ONCE: Final = 100  # deliveries, so that their number does not decide how much memory is used
@@ -68,7 +65,8 @@ def replace_account_name(session: Session, account_id: str, name: str) -> None:
 
     _replace_in_messages(session, WITH_SENDER, account_id, replace)
     session.execute(update(Act).where(Act.account_id == account_id).values(account_name=name))
-    named = or_(Act.object_id == account_id, and_(Act.account_id == account_id, Act.kind.in_(NAMING)))
+    naming = [*NAMING, *(kind for extra in plugs.extras() for kind in extra.naming_act_kinds)]
+    named = or_(Act.object_id == account_id, and_(Act.account_id == account_id, Act.kind.in_(naming)))
     for act in session.scalars(select(Act).where(named)).all():
         details = {key: value for key, value in act.details.items() if key not in NAMES}
         _set_act(session, act, details=details, reason=None)
@@ -84,8 +82,9 @@ def replace_tournament_name(session: Session, tournament_id: str, name: str) -> 
 
 
 def _name_if_deleted(session: Session, data: Json) -> Json:
-    """Return the neutral name of the tournament or series of a message as ``name``, or {} if it still exists."""
-    for place, table in (("tournament", Tournament), ("series", Series)):
+    """Return the neutral name of what accounts run together in a message as ``name``, or {} if it still exists."""
+    tables = {"tournament": Tournament} | {each.kind: plugs.load(each.table) for each in plugs.list_organised()}
+    for place, table in tables.items():
         if (object_id := data.get(place)) is not None and session.get(table, object_id) is None:
             return {"name": neutral_name(f"deleted {place}", object_id)}
     return {}

@@ -10,8 +10,8 @@ from api.bots.badge import PADDING, SIZE
 from referee.bots import bots, house_bots
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
+from referee.fonts import measure
 from referee.ladders.tables import Ladder, RatingError
-from referee.pictures.fonts import measure
 from tests.api.conftest import Person, Service, fields_of
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -16,17 +16,16 @@ from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot, Check
 from referee.db import former_names
-from referee.db.base import Base
 from referee.db.engine import Database, current_time
 from referee.ladders import audit, months
 from referee.match.reveal import OpeningFailure
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
-from referee.pictures.kinds import PictureKind
-from referee.pictures.tables import Picture
 from referee.workflows import account_deletion, erasure
-from referee.workflows.account_export import SECTIONS
+from referee.workflows.account_export import list_sections
 from tests.api.conftest import API, Person, Service, fields_of, friendly
+from tests.api.organised import EXTRA_KINDS, create
 from tests.api.tournaments import CUP, join
+from tests.database.tables import all_tables
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -68,13 +67,9 @@ def plant(service: Service, admin: Person) -> tuple[Person, str, str]:
     ends = owner.post("/tournaments", left).get_json()["id"]
     owner.post(f"/tournaments/{ends}/open")
     draft = owner.post("/tournaments", {**private, "name": f"{MARK} draft"}).get_json()["id"]
-    series = owner.post("/series", {"name": f"{MARK} series", "listed": False}).get_json()["id"]
-    for path in (f"/tournaments/{ends}", f"/tournaments/{draft}", f"/series/{series}"):
+    others = [create(owner, kind, name=f"{MARK} {kind}", listed=False) for kind in EXTRA_KINDS]
+    for path in (f"/tournaments/{ends}", f"/tournaments/{draft}", *others):
         assert owner.post(f"{path}/organisers", {"account": rival.id}).status_code == 201
-    with service.database.write() as session:
-        moment = current_time(session)
-        picture = {"kind": PictureKind.TOURNAMENT, "subject_id": ends, "content_digest": "0" * 64, "is_settled": True}
-        session.add(Picture(**picture, png=f"{MARK} name".encode(), requested_at=moment, compared_at=moment))
     report_faults(service.database, bot, result.match_id)
     month = result.finished_at.date().replace(day=1)
     assert months.close_month(service.database, str(result.ladder_id), month)
@@ -202,8 +197,9 @@ def test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first(
     tournament_id = organiser.post("/tournaments", {**CUP, "contact": "me@example.org"}).get_json()["id"]
     organiser.post(f"/tournaments/{tournament_id}/open")
     draft = organiser.post("/tournaments", {**CUP, "name": "Never opened"}).get_json()["id"]
-    series = organiser.post("/series", {"name": "Spring league"}).get_json()["id"]
-    join(organiser, owner, f"/series/{series}")
+    others = [create(organiser, kind) for kind in EXTRA_KINDS]
+    for path in others:
+        join(organiser, owner, path)
     owner.post(f"/tournaments/{tournament_id}/enter", {"bot": mine})
     name = organiser.get("/accounts/me").get_json()["name"]
 
@@ -217,7 +213,9 @@ def test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first(
     assert ([one["id"] for one in shown["organisers"]], shown["contact"]) == ([owner.id], None)
     assert owner.post(f"/tournaments/{tournament_id}/cancel", {}).status_code == 200
     assert owner.get(f"/tournaments/{draft}").status_code == 404
-    assert [one["id"] for one in owner.get(f"/series/{series}").get_json()["organisers"]] == [owner.id]
+    assert [[one["id"] for one in owner.get(path).get_json()["organisers"]] for path in others] == [[owner.id]] * len(
+        others
+    )
 
 
 def test_E27_the_last_operator_stays_and_operators_delete_no_operators(
@@ -337,7 +335,7 @@ def test_an_export_has_all_that_names_the_account_and_no_secret(service: Service
     exported = json.loads(answer.get_data())
 
     assert answer.headers["Content-Disposition"] == 'attachment; filename="account.json"'
-    assert exported.keys() == SECTIONS.keys()
+    assert exported.keys() == list_sections().keys()
     assert exported["accounts"][0]["name"] == OWNER_NAME
     assert {row["id"] for row in exported["bots"]} >= {bot}
     assert exported["faults"][0]["reply"] == f"{MARK} reply"
@@ -348,8 +346,8 @@ def test_an_export_has_all_that_names_the_account_and_no_secret(service: Service
     # Every table with a cell of the owner is in the export, except those that repeat what others have.
     copies = {"search_index_content", "search_index_data", "search_index_idx", "search_index", "search_index_docsize"}
     tables = {trace.partition(".")[0] for trace in traces(service.database)} - copies
-    exports = {model.__tablename__ for model, _ in SECTIONS.values()}
-    assert tables <= exports | {"ladder_month_rows", "pictures"}
+    exports = {model.__tablename__ for model, _ in list_sections().values()}
+    assert tables <= exports | {"ladder_month_rows"}
 
 
 def test_an_export_reads_more_than_a_page(service: Service, owner: Person, mine: str) -> None:
@@ -378,10 +376,10 @@ EXEMPT = {  # tables with the id of an account or a bot that are not exported, a
 def test_every_table_that_names_an_account_or_a_bot_is_exported_or_exempt() -> None:
     naming = {
         table.name
-        for table in Base.metadata.tables.values()
+        for table in all_tables()
         if {key.target_fullname for key in table.foreign_keys} & {"accounts.id", "bots.id"}
     }
-    exported = {model.__tablename__ for model, _ in SECTIONS.values()}
+    exported = {model.__tablename__ for model, _ in list_sections().values()}
 
     assert naming - exported <= EXEMPT.keys(), "export it, or say why not"
     assert Account.__tablename__ in exported

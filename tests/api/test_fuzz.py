@@ -19,6 +19,7 @@ from api import create_app, openapi
 from referee.db.engine import Database
 from referee.ladders import months
 from tests.api.conftest import API, Person, Service
+from tests.api.organised import EXTRA_KINDS, create, places
 from tests.api.tournaments import started
 from tests.surroundings import settings_for
 
@@ -68,11 +69,12 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "on_request"})
     terms = {"game": "saint-poker", "bots": [open_bot, rivals_bot]}
     request_id = owner.post("/friendly-requests", terms).get_json()["id"]
-    series_id = organiser.post("/series", {"name": "Season"}).get_json()["id"]
-    organiser.post(f"/series/{series_id}/tournaments", {"tournaments": [tournament_id]})
-    invited = organiser.post(f"/series/{series_id}/organisers", {"account": owner.id}).get_json()
+    others = {kind: create(organiser, kind) for kind in EXTRA_KINDS}
+    for path in others.values():
+        organiser.post(f"{path}/tournaments", {"tournaments": [tournament_id]})
+    invited = organiser.post(f"{places(organiser)['tournament']}/organisers", {"account": owner.id}).get_json()
     ids = {
-        "series_id": series_id,
+        **{f"{kind}_id": path.rpartition("/")[2] for kind, path in others.items()},
         "request_id": request_id,
         "invitation_id": invited["id"],
         "void_id": void["id"],

@@ -1,4 +1,4 @@
-"""Invitations: nobody runs a tournament or series, and no bot of others is entered, before its owner agrees."""
+"""Invitations: nobody runs a tournament or the like, and no bot of others is entered, before its owner agrees."""
 
 from typing import Any
 
@@ -11,7 +11,8 @@ from referee.tournaments.tables import Invitation
 from referee.webhooks.tables import InboxEntry
 from referee.workflows.invitations import MAX_PER_DAY, MAX_PER_DAY_FROM_ONE
 from tests.api.conftest import API, Person, Service, fields_of
-from tests.api.tournaments import CUP, entered, join, opened, play, started
+from tests.api.organised import EXTRA_KINDS, KINDS, create, places
+from tests.api.tournaments import CUP, drafted, entered, join, opened
 from tests.database.tournaments import answer_handshakes, go_on
 
 UNLISTED = {**CUP, "rated": False, "listed": False}
@@ -31,20 +32,12 @@ def waiting_for(person: Person) -> list[dict[str, Any]]:
     return items
 
 
-def places(person: Person) -> dict[str, str]:
-    """Return the path of a tournament and of a series that the account runs, by kind."""
-    return {
-        "tournament": f"/tournaments/{opened(person)}",
-        "series": f"/series/{person.post('/series', {'name': 'Season'}).get_json()['id']}",
-    }
-
-
 def organisers_of(person: Person, path: str) -> list[str]:
     return [item["id"] for item in person.get(path).get_json()["organisers"]]
 
 
-@pytest.mark.parametrize("kind", ["tournament", "series"])
-def test_E31_nobody_runs_a_tournament_or_series_before_they_accept(
+@pytest.mark.parametrize("kind", KINDS)
+def test_E31_nobody_runs_a_tournament_or_the_like_before_they_accept(
     service: Service, organiser: Person, owner: Person, kind: str
 ) -> None:
     path, stranger = places(organiser)[kind], service.person("organiser")
@@ -149,21 +142,6 @@ def test_organisers_leave_also_when_it_is_over_and_a_co_organiser_takes_over(
     assert admin.ask("DELETE", f"{path}/organisers/{owner.id}").status_code == 404
 
 
-def test_E31_the_last_organiser_of_a_series_leaves_it_only_to_the_archive(service: Service, organiser: Person) -> None:
-    path = places(organiser)["series"]
-    tournament = started(service, organiser, bots=2)
-
-    unfinished = organiser.ask("DELETE", f"{path}/organisers/{organiser.id}")
-    organiser.post(f"{path}/tournaments", {"tournaments": [tournament]})
-    play(service, tournament)
-    left = organiser.ask("DELETE", f"{path}/organisers/{organiser.id}").status_code
-
-    assert (unfinished.status_code, "Nobody else runs" in unfinished.get_json()["detail"]) == (409, True)
-    assert (left, organiser.get(path).get_json()["organisers"]) == (204, [])
-    assert service.anonymous().get(path).status_code == 200
-    assert organiser.post(f"{path}/organisers", {"account": organiser.id}).status_code == 403
-
-
 def test_E31_a_stranger_who_leaves_makes_nobody_responsible(service: Service, owner: Person) -> None:
     stranger = service.person()
     terms = {
@@ -175,8 +153,8 @@ def test_E31_a_stranger_who_leaves_makes_nobody_responsible(service: Service, ow
     }
     path = f"/tournaments/{stranger.post('/tournaments', terms).get_json()['id']}"
     stranger.post(f"{path}/open")
-    series = f"/series/{stranger.post('/series', {'name': 'Carol again', 'listed': False}).get_json()['id']}"
-    for place in (path, series):
+    others = [create(stranger, kind, name="Carol again", listed=False) for kind in EXTRA_KINDS]
+    for place in (path, *others):
         stranger.post(f"{place}/organisers", {"account": owner.id})
 
     deleted = stranger.post("/accounts/me/delete", {"name": name_of(stranger)})
@@ -186,7 +164,7 @@ def test_E31_a_stranger_who_leaves_makes_nobody_responsible(service: Service, ow
     assert (shown["status"], shown["name"]) == ("cancelled", f"ended tournament {path[-8:]}")
     assert [shown[text] for text in ("description", "prizes", "contact", "link")] == [None] * 4
     assert owner.id not in [item["id"] for item in shown["organisers"]]
-    assert owner.get(series).status_code == 404
+    assert [owner.get(place).status_code for place in others] == [404] * len(others)
     assert waiting_for(owner) == []
     assert {text.split(" asks ")[0] for _, text in inbox_of(owner)} == {f"deleted account {stranger.id[-8:]}"}
     assert not any("cheats" in text for _, text in inbox_of(owner))
@@ -344,9 +322,9 @@ def test_the_operator_of_a_class_enters_its_bots_without_asking(service: Service
 
 def test_E31_an_account_gets_few_invitations_a_day(service: Service, organiser: Person, owner: Person) -> None:
     def invite(inviter: Person) -> Any:
-        series = f"/series/{inviter.post('/series', {'name': 'Season'}).get_json()['id']}"
-        answer = inviter.post(f"{series}/organisers", {"account": owner.id})
-        inviter.ask("DELETE", series)
+        draft = f"/tournaments/{drafted(inviter)}"
+        answer = inviter.post(f"{draft}/organisers", {"account": owner.id})
+        inviter.ask("DELETE", draft)
         return answer
 
     others = [service.person("organiser") for _ in range(7)]
@@ -382,7 +360,7 @@ def test_E31_what_was_withdrawn_is_not_asked_again_for_a_day_and_a_blocked_accou
     assert (later, blocked) == (201, 403)
 
 
-@pytest.mark.parametrize("kind", ["tournament", "series"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_E31_an_invitation_ends_with_the_power_of_who_sent_it(
     service: Service, organiser: Person, owner: Person, admin: Person, kind: str
 ) -> None:
@@ -440,12 +418,14 @@ def test_what_is_deleted_takes_its_invitations_along(
 ) -> None:
     draft = organiser.post("/tournaments", CUP).get_json()["id"]
     organiser.post(f"/tournaments/{draft}/organisers", {"account": owner.id})
-    series = organiser.post("/series", {"name": "Season"}).get_json()["id"]
-    organiser.post(f"/series/{series}/organisers", {"account": owner.id})
+    others = [create(organiser, kind) for kind in EXTRA_KINDS]
+    for path in others:
+        organiser.post(f"{path}/organisers", {"account": owner.id})
     organiser.post(f"/tournaments/{opened(organiser)}/invitations", {"bot": mine})
 
     organiser.ask("DELETE", f"/tournaments/{draft}")
-    organiser.ask("DELETE", f"/series/{series}")
+    for path in others:
+        organiser.ask("DELETE", path)
     kinds = [item["kind"] for item in waiting_for(owner)]
     owner.post(f"/bots/{mine}/delete", {"name": owner.get(f"/bots/{mine}").get_json()["name"]})
 

@@ -16,6 +16,7 @@ from referee.bots import bots
 from referee.db.engine import current_time
 from referee.workflows import account_oversight
 from tests.api.conftest import API, Person, Service, fields_of, friendly
+from tests.api.organised import EXTRA_KINDS
 from tests.api.tournaments import CUP, join
 
 PATHS: dict[str, Any] = openapi.document()["paths"]
@@ -263,7 +264,9 @@ def test_E32_a_browser_that_is_kept_signed_in_gets_nothing_that_outlasts_it(serv
         assert bots.get_bot(session, bot["id"]).recovery_token_id is None  # its secret recovers no account
 
 
-@pytest.mark.parametrize(("path", "body"), [("/tournaments", CUP), ("/series", {"name": "Season"})])
+@pytest.mark.parametrize(
+    ("path", "body"), [("/tournaments", CUP), *((f"/{kind}", {"name": "Season"}) for kind in EXTRA_KINDS)]
+)
 def test_E32_a_browser_that_is_kept_signed_in_gives_nothing_away_for_good(
     service: Service, organiser: Person, owner: Person, path: str, body: dict[str, Any]
 ) -> None:

@@ -12,11 +12,9 @@ from sqlalchemy import insert, update
 
 from referee.cli.main import main
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow, Rating, RatingError
-from referee.pictures.kinds import PictureKind
 from referee.ratings.elo import MICRO
 from tests.api.conftest import Service
 from tests.database.world import World
-from workers.picture_contents import load_content
 
 API = "/api/v1"
 OCTOBER = date(2026, 10, 1)
@@ -62,26 +60,11 @@ def test_a_ladder_draws_the_interval_around_the_strength(service: Service, champ
     assert "95 % interval: 1\u202f564 to 1\u202f632" in page
 
 
-def test_badges_and_feeds_show_the_rating_without_an_error(service: Service, champion: tuple[str, str]) -> None:
-    bot, ladder = champion
+def test_badges_show_the_rating_without_an_error(service: Service, champion: tuple[str, str]) -> None:
+    text = service.anonymous().get(f"/bots/{champion[0]}/badge.svg").get_data(as_text=True)
 
-    for path in (f"/bots/{bot}/badge.svg", f"/ladders/{ladder}/months.atom"):
-        text = service.anonymous().get(path).get_data(as_text=True)
-        assert "1\u202f700" in text, path
-        assert "±" not in text, path
-
-
-@pytest.mark.parametrize("kind", [PictureKind.BOT, PictureKind.LADDER])
-def test_pictures_show_the_error_beside_the_strength(
-    service: Service, champion: tuple[str, str], kind: PictureKind
-) -> None:
-    bot, ladder = champion
-    with service.database.read() as session:
-        content = load_content(session, kind, bot if kind == PictureKind.BOT else ladder)
-
-    row = content.rows[0]
-
-    assert (row.value, row.note) == ("1\u202f700.0", "strength 1\u202f598 ± 34")
+    assert "1\u202f700" in text
+    assert "±" not in text
 
 
 def test_the_api_names_the_number_to_which_an_error_belongs(service: Service, champion: tuple[str, str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import String
 
 from referee.match.canonical import dumps
-from referee.schema import Base
+from tests.database.tables import all_tables
 
 PRODUCT = str(1337 * 1337)  # what a template would make of the fourth
 PAYLOADS = (
@@ -70,7 +70,7 @@ def _drop_triggers(copy: sqlite3.Connection) -> None:
 
 def free_texts() -> Iterator[tuple[str, str]]:
     """Return every text column, present or future, that is not an id, an enum or a digest."""
-    for table in Base.metadata.sorted_tables:
+    for table in all_tables():
         for column in table.columns:
             if isinstance(column.type, String) and column.name not in EXACT and not column.foreign_keys:
                 open_word = (table.name, column.name) in OPEN_WORDS

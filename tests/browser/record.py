@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import select, update
 
-from referee import schema
+from referee import plugs, schema
 from referee.accounts import accounts
 from referee.db.engine import Database
 from referee.house.players import HousePlayer, find_player
@@ -25,7 +25,6 @@ from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
 from referee.matches import recording
 from referee.matches.claims import Claim
-from referee.series import series
 from referee.tournaments import entries, starting, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.workflows import match_end, voiding
@@ -255,6 +254,13 @@ def _events(filled: Filled) -> None:
         answer_handshakes(filled.database)
         go_on(filled.database, filled.tournaments[name])
         filled.play_due(filled.tournaments[name], most=1000 if name in ("swiss", "knockout") else 5)
+    if plugs.find_organised("series") is not None:
+        add_series(filled)
+
+
+def add_series(filled: Filled) -> None:
+    from referee_extras.series import operations as series
+
     with filled.database.write() as session:
         creator = accounts.get_account(session, filled.accounts["organiser"])
         season = series.create_series(session, creator, quota=1, name="The season", best=1, description="Two *cups*.")

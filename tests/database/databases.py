@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from referee.db.clock import Clock, SystemClock
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from referee.schema import Base
 from tests.database import postgres
+from tests.database.tables import all_tables
 
 _KEPT: dict[str, Database] = {}
 
@@ -57,5 +57,5 @@ def sqlite_url(folder: Path, template: Path) -> str:
 
 def postgres_url(server: postgres.Server, name: str) -> str:
     """Return the URL of this database of the server, without rows and sessions, with the current schema."""
-    server.clear(name, Base.metadata.tables)
+    server.clear(name, [table.name for table in all_tables()])
     return server.url(name)

@@ -10,9 +10,9 @@ from sqlalchemy import event
 
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from referee.schema import Base
 from tests.database import postgres
 from tests.database.databases import write_upgraded
+from tests.database.tables import all_tables
 from tests.database.world import FakeClock, World
 
 _why: list[str] = []
@@ -80,7 +80,7 @@ def postgres_url(request: pytest.FixtureRequest) -> str:
     """Return the URL of such a database on PostgreSQL."""
     running = _server(request)
     url: str = request.getfixturevalue("postgres_filled")
-    running.clear("filled", Base.metadata.tables)
+    running.clear("filled", [table.name for table in all_tables()])
     return url
 
 

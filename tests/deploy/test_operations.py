@@ -66,7 +66,9 @@ def test_every_line_of_a_log_is_one_that_is_written() -> None:
         for text in re.findall(r"`([^`]+)`", first)
     ]
     source = "\n".join(
-        path.read_text() for package in ("api", "workers", "referee") for path in (ROOT / package).rglob("*.py")
+        path.read_text()
+        for package in ("api", "workers", "referee", "referee_extras")
+        for path in (ROOT / package).rglob("*.py")
     )
 
     lines = [text.strip("… ") for text in quoted if text != "referee up"]

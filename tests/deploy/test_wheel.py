@@ -21,7 +21,7 @@ from tests.deploy.compose import ROOT
 from tests.deploy.processes import PATIENCE_S, environment_here, free_port, process, until
 from tests.deploy.test_version import commit, git, version_of
 
-PACKAGES = ("api", "referee", "workers")
+PACKAGES = ("api", "referee", "referee_extras", "workers")
 COPIED = ("docs/*.md", "docs/games/*.md", "bots/*/bot.*", "bots/*/go.mod")  # to referee/files
 BUILD = "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
 

@@ -13,7 +13,18 @@ import pytest
 from tests.cli.running import surroundings
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("referee", "api", "workers", "docs", "tests", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PARTS = (
+    "referee",
+    "referee_extras",
+    "api",
+    "workers",
+    "docs",
+    "tests",
+    "pyproject.toml",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+)
 COMMON = (  # tests that run over the catalogue
     *("tests/games/test_every_game.py", "tests/games/test_pages.py", "tests/house/test_strategies.py"),
     *("tests/games/test_highest_card.py", "tests/match", "tests/cli/test_logs.py", "tests/cli/test_rules.py"),

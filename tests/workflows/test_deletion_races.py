@@ -16,7 +16,7 @@ from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import Database
-from referee.errors import BadOption, Conflict, NameTaken
+from referee.errors import Conflict, NameTaken
 from referee.friendlies import rules
 from referee.friendlies.states import ChallengerVerdict
 from referee.match.reveal import OpeningFailure
@@ -24,7 +24,6 @@ from referee.match.time_limits import Limits
 from referee.matches import matches, openings, quotas
 from referee.matches.openings import FailedStep
 from referee.matches.tables import FailedNonce, MatchSeat, StoredMatch
-from referee.series import series
 from referee.tournaments import admission, entries, tournaments
 from referee.webhooks import webhooks
 from referee.workflows import account_deletion, account_oversight, deal_group_superseding, erasure, invitations
@@ -89,10 +88,6 @@ def asks_for_role(session: Session, account_id: str) -> object:
     return organiser_requests.ask(session, accounts.get_account(session, account_id), "A cup, please.")
 
 
-def creates_series(session: Session, account_id: str) -> object:
-    return series.create_series(session, accounts.get_account(session, account_id), quota=5, name="Season")
-
-
 def lists_challenger(session: Session, account_id: str) -> object:
     other = session.scalars(select(Bot.owner_id)).one()
     return rules.put_entry(session, account_id, other, ChallengerVerdict.BLOCKED)
@@ -102,7 +97,6 @@ GIVEN: dict[str, Callable[[Session, str], object]] = {
     "bot": lambda session, owner: bots.register(session, owner, "Late bot", "https://bot.example.org"),
     "webhook": lambda session, owner: webhooks.create(session, owner, "https://hook.example.org", ["match.finished"]),
     "tournament": lambda session, owner: tournaments.create_tournament(session, "Late cup", created_by=owner, **CUP),
-    "series": creates_series,
     "token": lambda session, owner: accounts.create_token(session, owner, "late"),
     "request": asks_for_role,
     "friendly": quotas.check_friendlies,
@@ -122,20 +116,14 @@ def test_E27_an_account_gets_nothing_while_it_is_deleted(postgres: World, given:
         acting.result(timeout=30)
 
 
-@pytest.mark.parametrize("place", ["series", "tournament", "guests"])
+@pytest.mark.parametrize("place", ["tournament", "guests"])
 def test_E27_an_account_that_is_being_deleted_is_added_to_nothing_of_others(postgres: World, place: str) -> None:
     creator, owner = postgres.account("organiser"), postgres.account("organiser")
     with postgres.database.write() as session:
-        season = series.create_series(session, accounts.get_account(session, creator), quota=5, name="Season").id
         cup = tournaments.create_tournament(session, "Cup", created_by=creator, **CUP).id
-        inviter = accounts.get_account(session, creator)
-        asked = [
-            invitations.invite_to_series(session, season, owner, inviter).id,
-            invitations.invite_to_tournament(session, cup, owner, inviter).id,
-        ]
+        asked = invitations.invite_to_tournament(session, cup, owner, accounts.get_account(session, creator)).id
     add: dict[str, Change] = {
-        "series": lambda session: invitations.accept(session, asked[0], accounts.get_account(session, owner)),
-        "tournament": lambda session: invitations.accept(session, asked[1], accounts.get_account(session, owner)),
+        "tournament": lambda session: invitations.accept(session, asked, accounts.get_account(session, owner)),
         "guests": lambda session: admission.set_admission(session, cup, join_code=None, guests=[owner]),
     }
 
@@ -144,16 +132,6 @@ def test_E27_an_account_that_is_being_deleted_is_added_to_nothing_of_others(post
 
     with pytest.raises(Conflict):
         acting.result(timeout=30)
-
-
-def test_E27_a_deleted_account_is_no_co_organiser_of_a_series(world: World) -> None:
-    creator, owner = world.account("organiser"), world.account("organiser")
-    with world.database.write() as session:
-        season = series.create_series(session, accounts.get_account(session, creator), quota=5, name="Season").id
-        delete_account(session, owner)
-
-        with pytest.raises(BadOption, match="account"):
-            invitations.invite_to_series(session, season, owner, accounts.get_account(session, creator))
 
 
 def test_E27_of_two_deletions_of_an_account_at_once_one_is_refused(postgres: World) -> None:

@@ -1,1 +1,1 @@
-"""Draw the pictures in ``api/static/site`` that do not depend on data."""
+"""Draw the pictures that do not depend on data: standard preview pictures, and the icons of the web app."""

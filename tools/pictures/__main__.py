@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from referee import viewer
-from referee.pictures.contents import PictureContent
-from referee.pictures.drawing import draw_svg, rasterize
-from referee.pictures.kinds import PictureKind
+from referee_extras.pictures.contents import PictureContent
+from referee_extras.pictures.drawing import draw_svg, rasterize
+from referee_extras.pictures.kinds import PictureKind
 
-FOLDER: Final = Path(__file__).parents[2] / "api/static/site"
+ROOT: Final = Path(__file__).parents[2]
+SITE: Final = "api/static/site"
+PREVIEWS: Final = "referee_extras/pictures/static/pictures"
 TEXTS: Final = {  # title and line
     PictureKind.MATCH: ("A match of bots", "Card by card, with a log that anyone can verify"),
     PictureKind.BOT: ("A bot that plays cards", "Ratings, results and matches"),
@@ -33,18 +35,18 @@ SAFE: Final = 0.95  # part of a maskable icon that the logo takes, so that its c
 
 def main() -> None:
     for name, content in draw_files():
-        (FOLDER / name).write_bytes(content)
+        (ROOT / name).write_bytes(content)
 
 
 def draw_files() -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of each file."""
+    """Yield the path in the project and the content of each file."""
     for kind, (title, line) in TEXTS.items():
         drawn = draw_svg(PictureContent(label=kind.capitalize(), title=title, subject="", lines=[line]))
-        yield f"preview-{kind}.png", rasterize(drawn.removesuffix("</svg>") + fan(HANDS[kind]) + "</svg>")
-    logo = (FOLDER / "icon.svg").read_text()
+        yield f"{PREVIEWS}/preview-{kind}.png", rasterize(drawn.removesuffix("</svg>") + fan(HANDS[kind]) + "</svg>")
+    logo = (ROOT / SITE / "icon.svg").read_text()
     for size in ICON_SIZES:
-        yield f"icon-{size}.png", rasterize(logo, width=size)
-        yield f"icon-maskable-{size}.png", rasterize(_on_full_ground(logo), width=size)
+        yield f"{SITE}/icon-{size}.png", rasterize(logo, width=size)
+        yield f"{SITE}/icon-maskable-{size}.png", rasterize(_on_full_ground(logo), width=size)
 
 
 def fan(cards: tuple[str, ...]) -> str:

@@ -21,8 +21,8 @@ PRODUCT = ("referee", "api", "workers", "referee_extras")
 BESIDE = ("tests", "tools", "bench", "bots", "deploy", "examples", "docs")
 REGISTERS = ("threats.md", "performance.md", "mutants.md")  # for those who build the service
 WRITTEN = {  # what is read beside Python: folders and endings
-    "JavaScript": (("api", "referee"), ".js"),
-    "style sheets": (("api", "referee"), ".css"),
+    "JavaScript": (("api", "referee", "referee_extras"), ".js"),
+    "style sheets": (("api", "referee", "referee_extras"), ".css"),
     "templates": (("api", "referee", "referee_extras"), ".html"),
     "JSON": (("api", "referee", "workers", "referee_extras"), ".json"),
     "TOML": (("api", "referee", "workers", "referee_extras"), ".toml"),

@@ -25,7 +25,7 @@ function item(invitation, accepted) {
     }));
     return button;
   };
-  const place = invitation.series ? `/series/${invitation.series}` : `/tournaments/${invitation.tournament}`;
+  const place = invitation.tournament ? `/tournaments/${invitation.tournament}` : `/${invitation.kind}/${invitation[invitation.kind]}`;
   const name = element("a", { href: place }, element("bdi", {}, invitation.name));
   const asks = invitation.bot ? [" asks to enter your bot ", element("bdi", {}, invitation.bot_name), " in ", name, "."] : [` asks you to run the ${invitation.kind} `, name, ", too."];
   return element("li", {},

@@ -1,1 +1,0 @@
-"""Atom feeds (RFC 4287): results of bots and tournaments, monthly champions of ladders."""

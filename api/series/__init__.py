@@ -1,1 +1,0 @@
-"""Serve series of tournaments over HTTP and as pages."""

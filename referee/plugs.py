@@ -1,0 +1,145 @@
+"""Define the points at which extras plug into the service, and load the extras that are installed.
+
+The package ``referee_extras`` lists them; without it, the service has none. An extra names its modules and functions as
+"module:attribute", and ``load`` imports them when they are first used. The failure of an extra at a place or in a
+reaction is logged, counted and left out; an extra that cannot be imported is an error of the installation.
+"""
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final
+
+from referee.errors import RefereeError
+
+PACKAGE: Final = "referee_extras"
+
+log = logging.getLogger(__name__)
+
+_failures: Counter[tuple[str, str]] = Counter()  # by extra and point
+_counting = threading.Lock()
+
+
+class BrokenExtra(RefereeError):
+    """Report an extra that is listed and cannot be imported. The message names it and says what to do."""
+
+
+class PagePlace(StrEnum):
+    """Name the places on pages of the service to which extras can add something."""
+
+    HEAD = "head"  # elements of the head of every page, which has this title
+    PAGE_LINKS = "page_links"  # links about the subject of a page
+    TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
+    TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
+
+
+class Reaction(StrEnum):
+    """Name what the service does in a transaction in which extras take part."""
+
+    ACCOUNT_DELETED = "account_deleted"  # after its tournaments were handed over; gets the id of the account
+    BOT_DELETED = "bot_deleted"  # gets the id of the bot
+    TOURNAMENT_ERASED = "tournament_erased"  # it lost its name with its organiser; gets its id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organised:
+    """Describe objects, beside tournaments, that accounts run together after they have accepted an invitation.
+
+    ``kind`` names them in invitations and messages, and ``prefix`` begins their ids. Their pages are below ``path``.
+    ``act_kind`` records that an account became an organiser. ``table`` and ``co_organisers`` are names for ``load``.
+    """
+
+    kind: str
+    prefix: str
+    path: str
+    act_kind: str
+    table: str
+    co_organisers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """Say what an extra plugs in. ``folder`` has its templates and static files, each in a subfolder ``name``."""
+
+    name: str
+    folder: Path
+    resources: Sequence[str] = ()  # operations of the API, ``api.views.Resource``
+    pages: Sequence[str] = ()  # groups of pages, ``api.pages.page.Pages``
+    places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
+    metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
+    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler, by name; see ``run_steps``
+    reactions: Mapping[Reaction, str] = field(default_factory=dict)  # functions of a session and what is named above
+    organised: Sequence[Organised] = ()
+    act_kinds: Sequence[str] = ()  # of the acts that it records
+    naming_act_kinds: Sequence[str] = ()  # those whose details have a name that the account gave
+    disk_use: str | None = None  # parts of the use of the disk, as in ``disk_use``
+    export: str | None = None  # sections of the export of an account, as in ``account_export``
+    offers: Mapping[str, str] = field(default_factory=dict)  # to other extras, by the name of the extra
+
+
+@cache
+def extras() -> tuple[Extra, ...]:
+    """Return the installed extras in the order of their list. Raise ``BrokenExtra`` if one cannot be imported."""
+    found = find_spec(PACKAGE)
+    if found is None or found.origin is None:  # no folder, or one without a module
+        return ()
+    names: Sequence[str] = import_module(PACKAGE).EXTRAS
+    return tuple(load(f"{PACKAGE}.{name}:EXTRA") for name in names)
+
+
+def load(reference: str) -> Any:
+    """Return what "module:attribute" of an extra names. Raise ``BrokenExtra`` if it cannot be imported."""
+    module, _, attribute = reference.partition(":")
+    try:
+        return attrgetter(attribute)(import_module(module))
+    except Exception as error:  # whatever the code of an extra raises
+        name = module.removeprefix(f"{PACKAGE}.").partition(".")[0]
+        raise BrokenExtra(
+            f"The extra {name!r} cannot be used: {reference} cannot be imported ({type(error).__name__}: {error}). "
+            f"Repair the extra, or take its name out of the list in {PACKAGE}/__init__.py."
+        ) from error
+
+
+def call_at(place: PagePlace, **context: Any) -> list[Any]:
+    """Return what the extras add to a place, in the order of their list. Leave out those that fail or add nothing."""
+    found = []
+    for extra in extras():
+        if place in extra.places:
+            try:
+                found.append(load(extra.places[place])(**context))
+            except Exception:
+                log.exception("extra_failed", extra={"extra": extra.name, "point": place})
+                count_failure(extra, place)
+    return [added for added in found if added is not None]
+
+
+def list_organised() -> list[Organised]:
+    """Return what extras let accounts run together, in the order of the list."""
+    return [organised for extra in extras() for organised in extra.organised]
+
+
+def find_organised(kind: str) -> Organised | None:
+    """Return the objects of this kind that accounts run together, or None if no installed extra has them."""
+    return next((organised for organised in list_organised() if organised.kind == kind), None)
+
+
+def count_failure(extra: Extra, point: str) -> None:
+    """Count that the work of an extra at a point of the service failed and was left out."""
+    with _counting:
+        _failures[extra.name, point] += 1
+
+
+def take_failures() -> Mapping[tuple[str, str], int]:
+    """Return the numbers of failures since the last call, keyed by extra and point."""
+    with _counting:
+        taken = dict(_failures)
+        _failures.clear()
+    return taken

@@ -1,1 +1,0 @@
-"""Series: tournaments of any games whose ranks bring points in common standings."""

@@ -1,0 +1,6 @@
+"""Extras of the service: each is a folder that can be deleted together with its name in this list."""
+
+from typing import Final
+
+# In this order they appear at places on pages, in the document of the API, and in transactions.
+EXTRAS: Final = ("feeds", "series", "pictures")

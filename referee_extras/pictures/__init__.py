@@ -1,0 +1,25 @@
+"""Draw preview pictures of pages, for sites and programs that show a picture beside a link, and store them.
+
+A thread of the scheduler draws them (``drawer``): first those that were requested, then those that ``early_pictures``
+chooses. ``content_loading`` reads what a picture shows. Requests only read stored pictures (``pages``).
+"""
+
+from pathlib import Path
+from typing import Final
+
+from referee.plugs import Extra, PagePlace, Reaction
+
+EXTRA: Final = Extra(
+    name="pictures",
+    folder=Path(__file__).parent,
+    pages=["referee_extras.pictures.pages:pages"],
+    places={PagePlace.HEAD: "referee_extras.pictures.pages:name_in_head"},
+    metadata="referee_extras.pictures.tables:PicturesTable.metadata",
+    tasks={"picture_drawing": "referee_extras.pictures.drawer:start_drawing"},
+    reactions={
+        Reaction.ACCOUNT_DELETED: "referee_extras.pictures.store:forget_account",
+        Reaction.BOT_DELETED: "referee_extras.pictures.store:forget_bot",
+        Reaction.TOURNAMENT_ERASED: "referee_extras.pictures.store:forget_tournament",
+    },
+    disk_use="referee_extras.pictures.store:DISK_USE",
+)

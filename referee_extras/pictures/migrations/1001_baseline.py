@@ -1,0 +1,21 @@
+"""The table of pictures, as the model declares it.
+
+Until the first release a change of the schema changes the model alone, as for the tables of the service.
+"""
+
+from alembic import op
+
+from referee_extras.pictures.tables import PicturesTable
+
+revision = "1001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    PicturesTable.metadata.create_all(op.get_bind())
+
+
+def downgrade() -> None:
+    raise NotImplementedError("There is no way back: restore a backup.")

@@ -1,0 +1,33 @@
+"""Series: tournaments of any games whose ranks bring points in common standings."""
+
+from pathlib import Path
+from typing import Final
+
+from referee.plugs import Extra, Organised, PagePlace, Reaction
+from referee_extras.series.acts import SeriesAct
+
+SERIES: Final = Organised(
+    kind="series",
+    prefix="ser",
+    path="/series/",
+    act_kind=SeriesAct.ORGANISER_ADDED,
+    table="referee_extras.series.tables:Series",
+    co_organisers="referee_extras.series.operations:CO_ORGANISERS",
+)
+EXTRA: Final = Extra(
+    name="series",
+    folder=Path(__file__).parent,
+    resources=["referee_extras.series.resource:resource"],
+    pages=["referee_extras.series.pages:pages"],
+    places={
+        PagePlace.TOURNAMENT_TERMS: "referee_extras.series.pages:name_in_terms",
+        PagePlace.TOURNAMENTS_TOP: "referee_extras.series.pages:link_to_series",
+    },
+    metadata="referee_extras.series.tables:SeriesTable.metadata",
+    reactions={Reaction.ACCOUNT_DELETED: "referee_extras.series.personal_data:hand_over_series"},
+    organised=[SERIES],
+    act_kinds=list(SeriesAct),
+    naming_act_kinds=[SeriesAct.CREATED, SeriesAct.DELETED],
+    export="referee_extras.series.personal_data:EXPORTED",
+    offers={"feeds": "referee_extras.series.feed:SERIES_TOURNAMENTS"},
+)

@@ -1,0 +1,133 @@
+"""Define the schemas of series and of their standings."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from api.fields import (
+    CheckedText,
+    Exact,
+    Id,
+    Strict,
+    StrictBool,
+    StrictInt,
+    Title,
+    UtcDateTime,
+    View,
+    describe,
+    member_of,
+)
+from api.pagination import PageQuery
+from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH, validate_description
+from referee.tournaments.states import TournamentState
+from referee_extras.series.operations import MAX_PLACES, MAX_POINTS, MAX_TOURNAMENTS
+
+TERMS = {
+    "description": "Text in Markdown, shown on the page of the series. Null for none.",
+    "points": "Points for the ranks from 1, which never increase; bots on lower ranks get none. Bots that share a rank "
+    "share the points of the places that they take. Default: 25, 18, 15, 12, 10, 8, 6, 4, 2, 1.",
+    "best": "Number of the best results of each bot that count; null if all count. Default: null.",
+    "listed": "Whether the series is in lists. A listed series contains listed tournaments only; without the role of "
+    "an organiser, an account runs unlisted ones only. Default: true.",
+}
+
+
+class SeriesBody(Strict):
+    """Describe the terms of a series in a request."""
+
+    name = Title()
+    description = CheckedText(validate_description, MAX_DESCRIPTION_LENGTH, TERMS["description"])
+    points = fields.List(
+        StrictInt(low=0, high=MAX_POINTS), validate=validate.Length(1, MAX_PLACES), metadata=describe(TERMS["points"])
+    )
+    best = StrictInt(low=1, high=MAX_TOURNAMENTS, allow_none=True, metadata=describe(TERMS["best"]))
+
+
+class NewSeries(SeriesBody):
+    name = Title(required=True)
+    listed = StrictBool(metadata=describe(TERMS["listed"]))
+
+
+class SeriesChanges(SeriesBody):
+    @validates_schema
+    def holds_something(self, changes: dict[str, object], **_: object) -> None:
+        if not changes:
+            raise ValidationError("Give at least one field to change.")
+
+
+class AddedTournaments(Strict):
+    tournaments = fields.List(
+        Id("trn"),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_TOURNAMENTS),
+        metadata=describe("Ids of tournaments that you run, in the order in which they are to be added."),
+    )
+
+
+class SeriesQuery(PageQuery):
+    organiser = Id("acc", metadata=describe("Return only series that this account runs."))
+    year = fields.Integer(
+        validate=validate.Range(2000, 9998), metadata=describe("Return only series created in this year (UTC).")
+    )
+
+
+class SeriesView(View):
+    id = fields.String()
+    name = fields.String()
+    description = fields.String(allow_none=True, metadata=describe(TERMS["description"]))
+    points = fields.List(fields.Integer(), metadata=describe(TERMS["points"]))
+    best = fields.Integer(allow_none=True, metadata=describe(TERMS["best"]))
+    listed = fields.Boolean()
+    organiser = fields.String(
+        attribute="created_by",
+        allow_none=True,
+        metadata=describe("Account that created it or took it over; null if no organiser is left."),
+    )
+    created_at = UtcDateTime()
+
+
+class SeriesTournamentView(View):
+    id = fields.String()
+    name = fields.String()
+    game = fields.String()
+    format = fields.String()
+    status = fields.String(validate=member_of(TournamentState))
+    finished_at = UtcDateTime(allow_none=True)
+
+
+class SeriesOrganiserView(View):
+    id = fields.String()
+    name = fields.String()
+
+
+class WholeSeriesView(SeriesView):
+    organisers = fields.List(fields.Nested(SeriesOrganiserView), metadata=describe("Accounts that run the series."))
+    tournaments = fields.List(
+        fields.Nested(SeriesTournamentView), metadata=describe("Tournaments in order; those finished bring points.")
+    )
+
+
+class SeriesResultView(View):
+    tournament = fields.String()
+    rank = fields.Integer(metadata=describe("Rank in the standings of the tournament."))
+    points = fields.Float()
+    points_exact = Exact("points")
+    counts = fields.Boolean(metadata=describe("Whether it is among the best results, which count."))
+
+
+class SeriesStandingView(View):
+    rank = fields.Integer()
+    bot = fields.String()
+    name = fields.String(attribute="person.name", metadata=describe("The bot's present name."))
+    owner = fields.String(attribute="person.owner_id")
+    owner_name = fields.String()
+    points = fields.Float(metadata=describe("Points of the results that count."))
+    points_exact = Exact("points", metadata={"description": "The exact value as a fraction.", "example": "43/2"})
+    results = fields.List(
+        fields.Nested(SeriesResultView), metadata=describe("Results in the order of the tournaments.")
+    )
+
+
+def dump_rows(rows: Any) -> list[dict[str, Any]]:
+    """Return rows of the standings in the format of the API."""
+    return list(SeriesStandingView(many=True).dump(rows))

@@ -1,0 +1,416 @@
+"""Pictures are drawn after requests, again when what they show has changed, and at a limited rate."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from sqlalchemy import func, select, update
+
+from referee.accounts import accounts
+from referee.bots import bots, house_bots
+from referee.bots.states import BotState
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.ladders.tables import Rating
+from referee.matches import deal_groups
+from referee.matches.states import MatchState
+from referee.matches.tables import StoredMatch
+from referee_extras.pictures import drawer as picture_drawer
+from referee_extras.pictures import store
+from referee_extras.pictures.content_loading import load_content
+from referee_extras.pictures.contents import PictureContent
+from referee_extras.pictures.drawer import LOOK_S, MAX_PER_MINUTE, REST_FACTOR, PictureDrawer
+from referee_extras.pictures.early_pictures import AGAIN_AFTER
+from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.store import CHECK_AFTER, FOLLOW_EVERY, MAX_PICTURES, MAX_WAITING
+from referee_extras.pictures.tables import Picture
+from tests.database.tournaments import answer_handshakes, create, entered, go_on, start
+from tests.database.world import FakeClock, World
+from tests.surroundings import MASTER_KEY
+from tests.workers.test_tournaments import Seconds
+
+
+@pytest.fixture
+def world(sqlite_url: str) -> World:
+    return World(Database(sqlite_url, clock=FakeClock()))
+
+
+class Drawing:
+    """Draw nothing, and keep what was to be drawn."""
+
+    def __init__(self) -> None:
+        self.drawn: list[PictureContent] = []
+
+    def __call__(self, content: PictureContent) -> bytes:
+        self.drawn.append(content)
+        return content.digest().encode()
+
+
+def look_at(world: World, kind: PictureKind, subject_id: str) -> bytes | None:
+    """Look at a picture as a request does."""
+    with world.database.read() as session:
+        found = store.find_picture(session, kind, subject_id)
+    if found.is_due:
+        with world.database.write() as session:
+            store.request_check(session, kind, subject_id)
+    return found.png
+
+
+def content_of(world: World, kind: PictureKind, subject_id: str) -> PictureContent:
+    with world.database.read() as session:
+        return load_content(session, kind, subject_id)
+
+
+def names_in(content: PictureContent) -> list[str | None]:
+    return [row.player.name for row in content.rows]
+
+
+def count_drawn(drawing: Drawing, subject_id: str) -> int:
+    return [content.subject for content in drawing.drawn].count(subject_id)
+
+
+def pass_time(world: World, by: timedelta) -> None:
+    world.clock.moment += by
+
+
+def test_a_picture_is_drawn_once_it_was_requested_and_again_only_when_it_has_changed(world: World) -> None:
+    drawing = Drawing()
+    drawer, bot = PictureDrawer(world.database, drawing, Seconds()), world.bot(name="Ada")
+    assert drawer.step() == LOOK_S
+    assert look_at(world, PictureKind.BOT, bot) is None
+
+    drawer.step()
+    first = look_at(world, PictureKind.BOT, bot)
+    for _ in range(5):
+        pass_time(world, 2 * CHECK_AFTER)
+        assert look_at(world, PictureKind.BOT, bot) == first
+        drawer.step()
+    assert count_drawn(drawing, bot) == 1
+
+    world.play([bot, world.bot()])
+    look_at(world, PictureKind.BOT, bot)
+    drawer.step()
+    assert count_drawn(drawing, bot) == 1  # it was checked less than a minute ago
+    pass_time(world, 2 * CHECK_AFTER)
+    look_at(world, PictureKind.BOT, bot)
+    drawer.step()
+    assert count_drawn(drawing, bot) == 2
+    assert look_at(world, PictureKind.BOT, bot) != first
+
+
+def test_a_match_that_is_shown_as_live_is_followed_to_its_end_without_requests(world: World) -> None:
+    drawing = Drawing()
+    drawer = PictureDrawer(world.database, drawing, Seconds())
+    match_id = world.match()
+    (claim,) = world.claim()
+    look_at(world, PictureKind.MATCH, match_id)
+    drawer.step()
+    world.finish(claim)
+
+    pass_time(world, 2 * FOLLOW_EVERY)
+    drawer.step()
+
+    assert [content.label for content in drawing.drawn] == ["live", "Match · finished"]
+    while drawer.step() != LOOK_S:
+        pass_time(world, 2 * FOLLOW_EVERY)
+    assert count_drawn(drawing, match_id) == 2  # it is over
+    with world.database.read() as session:
+        assert store.find_picture(session, PictureKind.MATCH, match_id).is_settled
+
+
+def test_a_flood_of_requests_waits_in_a_short_queue_and_is_drawn_at_a_limited_rate(world: World) -> None:
+    drawing = Drawing()
+    drawer, (first, second) = PictureDrawer(world.database, drawing, Seconds()), world.bots(2)
+    with world.database.write() as session:
+        ids = [world.matched(session, [first, second]).id for _ in range(MAX_WAITING + 50)]
+    for match_id in ids:
+        look_at(world, PictureKind.MATCH, match_id)
+        look_at(world, PictureKind.MATCH, match_id)
+    with world.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(Picture)) == MAX_WAITING
+
+    def draw_for_a_minute() -> int:
+        before = len(drawing.drawn)
+        for _ in range(MAX_PER_MINUTE + 10):
+            drawer.step()
+        return len(drawing.drawn) - before
+
+    assert draw_for_a_minute() == MAX_PER_MINUTE
+    assert draw_for_a_minute() == 0
+    pass_time(world, timedelta(minutes=1, seconds=1))
+    assert draw_for_a_minute() == MAX_PER_MINUTE
+
+
+def test_the_drawer_rests_in_proportion_to_what_a_picture_takes(world: World) -> None:
+    seconds = Seconds()
+
+    def slow(_: PictureContent) -> bytes:
+        seconds.now += 0.25
+        return b"png"
+
+    look_at(world, PictureKind.BOT, world.bot())
+
+    assert PictureDrawer(world.database, slow, seconds).step() == REST_FACTOR * 0.25
+
+
+def test_the_pictures_that_were_not_requested_for_longest_are_dropped(world: World) -> None:
+    first, last = "bot_" + "0" * 26, world.bot()
+    with world.database.write() as session:
+        row = {"kind": PictureKind.BOT, "is_settled": True, "png": b"old"}
+        moments = (world.clock.moment + timedelta(milliseconds=number) for number in range(MAX_PICTURES))
+        rows = [
+            {**row, "subject_id": f"bot_{number:026d}", "requested_at": moment, "compared_at": moment}
+            for number, moment in enumerate(moments)
+        ]
+        session.execute(Picture.__table__.insert(), rows)
+    pass_time(world, timedelta(minutes=2))
+    look_at(world, PictureKind.BOT, last)
+
+    PictureDrawer(world.database, Drawing(), Seconds()).step()
+
+    with world.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(Picture)) == MAX_PICTURES
+        assert session.get(Picture, (PictureKind.BOT, first)) is None
+        assert session.get_one(Picture, (PictureKind.BOT, last)).png
+
+
+def test_a_picture_that_cannot_be_drawn_holds_up_no_other(world: World) -> None:
+    def draw(content: PictureContent) -> bytes:
+        if content.title == "Broken":
+            raise ValueError("broken")
+        return b"png"
+
+    drawer, broken, good = PictureDrawer(world.database, draw, Seconds()), world.bot(name="Broken"), world.bot()
+    for bot_id in (broken, good):
+        look_at(world, PictureKind.BOT, bot_id)
+
+    drawer.step()
+    drawer.step()
+
+    assert look_at(world, PictureKind.BOT, good) == b"png"
+    assert drawer.step() == LOOK_S
+
+
+def test_a_picture_of_what_no_longer_exists_is_forgotten(world: World) -> None:
+    with world.database.write() as session:
+        store.request_check(session, PictureKind.LADDER, "lad_" + "0" * 26)
+
+    PictureDrawer(world.database, Drawing(), Seconds()).step()
+
+    with world.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(Picture)) == 0
+
+
+# -- before anybody asks --
+
+
+def test_the_first_request_for_a_match_that_ended_gets_its_picture(world: World) -> None:
+    drawing = Drawing()
+    drawer, result = PictureDrawer(world.database, drawing, Seconds()), world.play(world.bots(2), rated=True)
+    subjects = [
+        (PictureKind.MATCH, result.match_id),
+        (PictureKind.LADDER, str(result.ladder_id)),
+        *((PictureKind.BOT, str(bot_id)) for bot_id in result.bots),
+    ]
+
+    for _ in subjects:
+        drawer.step()
+
+    assert all(look_at(world, kind, subject_id) for kind, subject_id in subjects)
+    for _ in range(2 * len(subjects)):
+        drawer.step()
+    assert sorted(content.subject for content in drawing.drawn) == sorted(subject_id for _, subject_id in subjects)
+
+
+def test_the_first_request_for_a_tournament_that_finished_gets_its_podium(world: World) -> None:
+    drawing = Drawing()
+    tournament_id, _ = entered(world, 2)
+    start(world, tournament_id)
+    answer_handshakes(world.database)
+    go_on(world.database, tournament_id)
+    while claims := world.claim(10):
+        for claim in claims:
+            world.finish(claim)
+        go_on(world.database, tournament_id)
+
+    PictureDrawer(world.database, drawing, Seconds()).step()
+
+    assert look_at(world, PictureKind.TOURNAMENT, tournament_id)
+    assert drawing.drawn[0].label == "Tournament · finished"
+
+
+def test_a_bot_that_goes_on_playing_is_drawn_again_after_an_hour(world: World) -> None:
+    drawing, pair = Drawing(), world.bots(2)
+    drawer = PictureDrawer(world.database, drawing, Seconds())
+
+    def draw_all() -> int:
+        while drawer.step() != LOOK_S:
+            pass
+        return count_drawn(drawing, pair[0])
+
+    world.play(pair, rated=True)
+    assert draw_all() == 1
+    pass_time(world, AGAIN_AFTER / 2)
+    world.play(pair, rated=True)
+    assert draw_all() == 1
+    pass_time(world, AGAIN_AFTER)
+    world.play(pair, rated=True)
+    assert draw_all() == 2
+
+
+def test_pictures_that_nobody_requested_wait_for_those_that_were_and_are_fewer_a_minute(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture_drawer, "MAX_EARLY_PER_MINUTE", 2)
+    drawing, pair = Drawing(), world.bots(2)
+    drawer = PictureDrawer(world.database, drawing, Seconds())
+    for _ in range(3):
+        world.play(pair)
+    asked = [world.bot() for _ in range(3)]
+    look_at(world, PictureKind.BOT, asked[0])
+
+    steps = [drawer.step() for _ in range(3)]
+    for bot_id in asked[1:]:
+        look_at(world, PictureKind.BOT, bot_id)
+    drawer.step()
+    drawer.step()
+
+    assert drawing.drawn[0].subject == asked[0]
+    assert steps[2] == LOOK_S
+    assert [content.subject for content in drawing.drawn[2:]] == asked[1:]
+
+
+def test_pictures_that_nobody_requested_take_no_place_of_those_that_were(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_PICTURES", 1)
+    monkeypatch.setattr(store, "MAX_EARLY", 2)
+    drawer, asked = PictureDrawer(world.database, Drawing(), Seconds()), world.bot()
+    look_at(world, PictureKind.BOT, asked)
+    drawer.step()
+    results = [world.play(world.bots(2), rated=False) for _ in range(4)]
+    for _ in results:
+        drawer.step()
+
+    assert look_at(world, PictureKind.BOT, asked)
+    with world.database.read() as session:
+        kept = set(session.scalars(select(Picture.subject_id).where(Picture.kind == PictureKind.MATCH)))
+    assert len(kept & {result.match_id for result in results}) == 2
+
+
+# -- what pictures show --
+
+
+def test_a_match_of_an_anonymous_tournament_shows_seats_without_bots_until_it_is_over(world: World) -> None:
+    seated = world.bots(2)
+    match_id = world.match(seated, tournament_id=create(world))
+    (claim,) = world.claim()
+
+    before = content_of(world, PictureKind.MATCH, match_id)
+    world.finish(claim)
+    after = content_of(world, PictureKind.MATCH, match_id)
+
+    assert names_in(before) == [None, None]
+    assert [row.before for row in before.rows] == ["Seat 1", "Seat 2"]
+    assert before.is_live
+    assert {row.player.bot_id for row in after.rows} == set(seated)
+    assert [row.before[0] for row in after.rows] == sorted(row.before[0] for row in after.rows)
+    assert all(row.value for row in after.rows)
+
+
+@pytest.mark.parametrize("anonymous", [True, False])
+def test_a_match_of_an_anonymous_tournament_is_anonymous_in_pictures(world: World, anonymous: bool) -> None:
+    tournament_id, _ = entered(world, 2, rated=True, anonymous=anonymous)
+    start(world, tournament_id)
+    answer_handshakes(world.database)
+    go_on(world.database, tournament_id)
+    with world.database.read() as session:
+        match_id = session.scalars(select(StoredMatch.id)).one()
+
+    content = content_of(world, PictureKind.MATCH, match_id)
+
+    assert (None in names_in(content)) == anonymous
+    assert list(content.lines) == ["A Cup", "Round 1"]
+
+
+def test_scores_are_shown_when_the_log_is_public(world: World) -> None:
+    seated = world.bots(2)
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY)
+        ids = [world.matched(session, seated, group=group).id for _ in range(2)]
+    (claim,) = world.claim(match_id=ids[0])
+    world.finish(claim)
+
+    content = content_of(world, PictureKind.MATCH, ids[0])
+
+    assert [row.value for row in content.rows] == ["", ""]
+    assert [row.before for row in content.rows] != ["", ""]
+    assert not content.is_settled
+
+
+def test_a_void_match_says_so(world: World) -> None:
+    match_id = world.play(world.bots(2), rated=True).match_id
+    with world.database.write() as session:
+        session.execute(update(StoredMatch).values(status=MatchState.VOID))
+
+    assert content_of(world, PictureKind.MATCH, match_id).label == "Match · void"
+
+
+def test_a_tournament_shows_its_leaders_and_then_its_podium(world: World) -> None:
+    tournament_id, ids = entered(world, 4)
+    before = content_of(world, PictureKind.TOURNAMENT, tournament_id)
+    assert (before.rows, before.remark, before.label) == ([], "4 bots entered", "Tournament · open for entries")
+    start(world, tournament_id)
+    answer_handshakes(world.database)
+    go_on(world.database, tournament_id)
+
+    (claim,) = world.claim()
+    world.finish(claim)
+    running = content_of(world, PictureKind.TOURNAMENT, tournament_id)
+    while claims := world.claim(10):
+        for claim in claims:
+            world.finish(claim)
+        go_on(world.database, tournament_id)
+    finished = content_of(world, PictureKind.TOURNAMENT, tournament_id)
+
+    assert (running.is_live, len(running.rows)) == (True, 2)
+    assert finished.label == "Tournament · finished"
+    assert finished.is_settled
+    assert finished.rows[0].is_first
+    assert {row.player.bot_id for row in finished.rows} <= set(ids)
+
+
+def test_a_ladder_shows_its_five_best_bots(world: World) -> None:
+    ids = world.bots(7)
+    played = [world.play(pair, rated=True) for pair in pairwise(ids)]
+
+    content = content_of(world, PictureKind.LADDER, str(played[0].ladder_id))
+
+    assert len(content.rows) == 5
+    with world.database.read() as session:
+        best = session.scalars(select(Rating.bot_id).order_by(Rating.value.desc())).first()
+    assert content.rows[0].player.bot_id == best
+
+
+def test_a_bot_shows_its_owner_and_its_ranks(world: World) -> None:
+    bot_id = world.bot(name="Ada")
+    world.play([bot_id, world.bot()], rated=True)
+
+    content = content_of(world, PictureKind.BOT, bot_id)
+
+    with world.database.read() as session:
+        owner = accounts.get_account(session, bots.get_bot(session, bot_id).owner_id).name
+    assert (content.title, content.emblem_of, list(content.lines)) == ("Ada", bot_id, [f"by {owner}"])
+    assert content.rows[0].before.endswith("of 2")
+    assert content.rows[0].player.bot_id is None  # it names a ladder
+
+
+def test_a_house_player_is_shown_as_one(world: World) -> None:
+    with world.database.write() as session:
+        house_bots.get_or_create_house_bots(session)
+        house = session.scalars(select(Bot.id).where(Bot.status == BotState.HOUSE)).first()
+
+    content = content_of(world, PictureKind.BOT, str(house))
+
+    assert content.label == "Bot · house player"
+    assert "constant" in content.remark

@@ -1,0 +1,134 @@
+"""Extras plug in by a list: what fails is left out and counted, and what cannot be imported is named."""
+
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from markupsafe import Markup
+from sqlalchemy import select, text, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+import referee_extras
+from api.pages.page_places import added_to_place
+from referee import plugs
+from referee.accounts.tables import Account
+from referee.db.reactions import react
+from referee.errors import Unavailable
+from referee.plugs import BrokenExtra, Extra, PagePlace, Reaction
+from tests.database.world import World
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Return a function that installs, in place of all extras, one for each function that plugs in at a point."""
+
+    def put(point: PagePlace | Reaction, **functions: Callable[..., object]) -> None:
+        for name, function in functions.items():
+            module = ModuleType(f"referee_extras.{name}")
+            reference = f"referee_extras.{name}:function"
+            extra = Extra(
+                name=name,
+                folder=Path(),
+                places={point: reference} if isinstance(point, PagePlace) else {},
+                reactions={point: reference} if isinstance(point, Reaction) else {},
+            )
+            vars(module).update(EXTRA=extra, function=function)
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setattr(referee_extras, "EXTRAS", tuple(functions))
+        plugs.extras.cache_clear()
+
+    yield put
+    plugs.extras.cache_clear()
+    plugs.take_failures()
+
+
+def broken() -> object:
+    raise LookupError("planted")
+
+
+def test_extras_add_to_a_place_in_the_order_of_the_list(install: Install) -> None:
+    install(PagePlace.HEAD, second=lambda: Markup("<b>2</b>"), none=lambda: None, first=lambda: "<1>")
+
+    assert added_to_place("head") == [Markup("<b>2</b>"), Markup("&lt;1&gt;")]
+    assert added_to_place("page_links") == []
+
+
+def test_an_extra_that_fails_at_a_place_is_left_out_logged_and_counted(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    install(PagePlace.HEAD, bad=broken, good=lambda: "here")
+
+    assert added_to_place("head") == [Markup("here")]
+
+    assert [(record.msg, vars(record)["extra"], vars(record)["point"]) for record in caplog.records] == [
+        ("extra_failed", "bad", "head")
+    ]
+    assert plugs.take_failures() == {("bad", "head"): 1}
+    assert plugs.take_failures() == {}
+
+
+def test_an_extra_that_fails_in_a_transaction_undoes_only_its_own_work(install: Install, world: World) -> None:
+    owner = world.account()
+
+    def rename(session: Session, account_id: str) -> None:
+        session.execute(update(Account).where(Account.id == account_id).values(name="of the extra"))
+        session.flush()
+
+    def fail(session: Session, account_id: str) -> None:
+        rename(session, account_id)
+        session.execute(text("SELECT no_such_column FROM accounts"))
+
+    def note(session: Session, account_id: str) -> None:
+        names.append(session.scalars(select(Account.name).where(Account.id == account_id)).one())
+
+    names: list[str] = []
+    install(Reaction.ACCOUNT_DELETED, bad=fail, good=note)
+    with world.database.write() as session:
+        session.execute(update(Account).where(Account.id == owner).values(name="of the service"))
+        react(session, Reaction.ACCOUNT_DELETED, owner)
+
+    with world.database.read() as session:
+        assert session.get_one(Account, owner).name == "of the service"
+    assert names == ["of the service"]
+    assert plugs.take_failures() == {("bad", "account_deleted"): 1}
+
+
+def test_an_outage_of_the_database_in_an_extra_fails_the_whole_transaction(install: Install, world: World) -> None:
+    def fail(session: Session, account_id: str) -> None:
+        raise OperationalError("UPDATE", {}, sqlite3.OperationalError("database is locked"))
+
+    install(Reaction.ACCOUNT_DELETED, bad=fail)
+    with pytest.raises(Unavailable), world.database.write() as session:
+        react(session, Reaction.ACCOUNT_DELETED, "acc_x")
+
+    assert plugs.take_failures() == {}
+
+
+def test_a_place_that_does_not_exist_is_an_error(install: Install) -> None:
+    with pytest.raises(ValueError, match="no_place"):
+        added_to_place("no_place")
+
+
+def test_an_extra_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(referee_extras, "EXTRAS", ("nowhere",))
+    plugs.extras.cache_clear()
+
+    with pytest.raises(BrokenExtra, match=r"The extra 'nowhere' cannot be used: .*No module named"):
+        plugs.extras()
+
+    plugs.extras.cache_clear()
+
+
+def test_a_service_without_the_package_has_no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugs, "PACKAGE", "package_that_is_not_there")
+    plugs.extras.cache_clear()
+
+    assert plugs.extras() == ()
+
+    plugs.extras.cache_clear()

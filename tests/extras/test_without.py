@@ -1,0 +1,61 @@
+"""The service works without its extras: in a copy without their folder, and without each one of them in the list."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from referee.cli import main
+from referee_extras import EXTRAS
+from tests.cli.running import surroundings
+
+ROOT = Path(__file__).parents[2]
+KEPT = ("referee", "api", "workers", "docs", "bots", "README.md")
+SCRIPT = "tests/extras/service_without.py"
+OWN_PATHS = {"series": "/api/v1/series"}  # of operations of the API, by extra: how they begin
+
+
+def run(folder: Path, *names: str) -> dict[str, Any]:
+    """Return what the script printed in ``folder``, keyed by what was left out."""
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / SCRIPT), *names],
+        cwd=folder,
+        env=surroundings(PYTHONPATH=str(folder)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    reports = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith('{"without"')]
+    return {report["without"]: report for report in reports}
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return run(ROOT, *EXTRAS)
+
+
+def test_without_their_folder_the_service_is_built_and_plays(tmp_path: Path) -> None:
+    for name in KEPT:
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    found = run(tmp_path, "all")["all"]
+
+    assert found["extras"] == []
+    assert set(found["statuses"].values()) == {200}
+    assert [path for path in found["paths"] if path.startswith(tuple(OWN_PATHS.values()))] == []
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_without_one_extra_the_others_stay(reports: dict[str, Any], name: str) -> None:
+    found = reports[name]
+
+    assert found["extras"] == [each for each in EXTRAS if each != name]
+    assert set(found["statuses"].values()) == {200}
+    assert found["commands"] == len(main.list_commands(click.Context(main)))
+    for other, start in OWN_PATHS.items():
+        assert any(path.startswith(start) for path in found["paths"]) == (other != name)

@@ -1,1 +1,0 @@
-"""Preview pictures: what is drawn, in which fonts."""
