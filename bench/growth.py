@@ -21,7 +21,7 @@ from referee.accounts import accounts
 from referee.match.match import Answer
 from referee.matches.recording import MatchUpdate
 from referee.schema import Account, Bot, Fault, Tournament
-from referee.workflows import match_end
+from referee.workflows.ending import match_end
 
 FEW: Final = 1_000  # bots, and matches
 CALLS: Final = 5

@@ -14,7 +14,7 @@ from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.webhooks import inbox
 from referee.webhooks.states import NotificationType
-from referee.workflows import match_end
+from referee.workflows.ending import match_end
 
 GAME, SEATS = "saint-poker", 2
 BATCHES: Final = (1, 16, 100)  # matches per transaction

@@ -35,7 +35,7 @@ from referee.matches.shares import Lane, create_slots
 from referee.matches.states import MatchKind
 from referee.ratings.elo import MICRO, START
 from referee.settings import Settings, environment
-from referee.workflows import match_loading
+from referee.workflows.ending import match_loading
 
 MASTER_KEY: Final = bytes(range(32))
 EGRESS: Final = "127.0.0.1/32:1024-65535"

@@ -26,7 +26,7 @@ from referee.errors import NoRoom, StaleEpoch, Unavailable
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
-from referee.workflows import check_results, handshake_results
+from referee.workflows.bots import check_results, handshake_results
 from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread
 

@@ -20,8 +20,8 @@ from referee.errors import StaleEpoch, Unavailable
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.metrics import catalog
 from referee.metrics.process_metrics import ProcessMetrics
-from referee.workflows import match_end
-from referee.workflows.match_end import FinishedMatch, MatchEnd
+from referee.workflows.ending import match_end
+from referee.workflows.ending.match_end import FinishedMatch, MatchEnd
 
 log = logging.getLogger(__name__)
 

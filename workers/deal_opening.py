@@ -26,8 +26,8 @@ from referee.matches import openings
 from referee.matches.openings import FailedStep, Opening
 from referee.matches.states import DealGroupState
 from referee.protocol import messages
-from referee.workflows import deal_group_superseding, match_loading
-from referee.workflows.match_loading import LoadedMatch, RunnerSeat
+from referee.workflows.ending import deal_group_superseding, match_loading
+from referee.workflows.ending.match_loading import LoadedMatch, RunnerSeat
 from workers.clock_watch import Reading
 from workers.connectivity import Connectivity, is_unconnected
 from workers.match_context import HandedOver, MatchContext

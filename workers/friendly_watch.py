@@ -13,7 +13,7 @@ from redis import Redis
 
 from referee.db.engine import Database, current_time
 from referee.matches.friendly_time import is_over
-from referee.workflows import friendly_ending
+from referee.workflows.voids import friendly_ending
 from workers import reports
 from workers.queue_watch import MAX_GAP_S
 

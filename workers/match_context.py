@@ -12,7 +12,7 @@ from referee.matches.claims import Claim
 from referee.metrics.process_metrics import ProcessMetrics
 from referee.protocol.signing import bot_secrets
 from referee.settings import ForcedMoveWaits
-from referee.workflows.match_loading import RunnerSeat
+from referee.workflows.ending.match_loading import RunnerSeat
 from workers.claim_file import RecordClaims
 from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread

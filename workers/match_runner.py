@@ -21,9 +21,9 @@ from referee.matches import logs
 from referee.matches.recording import NO_DELAYS, BotError, FaultReport, MatchUpdate, PendingAnswer
 from referee.metrics import catalog
 from referee.protocol import messages
-from referee.workflows import match_end
-from referee.workflows.deal_group_closing import ClosedGroup
-from referee.workflows.match_loading import LoadedMatch, RunnerSeat
+from referee.workflows.ending import match_end
+from referee.workflows.ending.deal_group_closing import ClosedGroup
+from referee.workflows.ending.match_loading import LoadedMatch, RunnerSeat
 from workers import deal_opening
 from workers.clock_watch import Reading
 from workers.connectivity import is_unconnected

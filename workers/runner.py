@@ -32,7 +32,7 @@ from referee.metrics.shared import Sender, connect
 from referee.runtime.log_context import begin_work
 from referee.runtime.open_files import report_open_files
 from referee.settings import Settings
-from referee.workflows import check_claims
+from referee.workflows.bots import check_claims
 from workers import queues, shutdown
 from workers.bot_checks import CheckParameters, check_bot, perform_handshake
 from workers.capacity import Capacity

@@ -28,7 +28,8 @@ from referee.runtime import logging_setup, worker_pause
 from referee.runtime.starting import load_settings_at_start
 from referee.settings import BadSettings
 from referee.webhooks import deliveries
-from referee.workflows import deal_group_closing, erasure
+from referee.workflows.ending import deal_group_closing
+from referee.workflows.erasing import erasure
 from workers import queues
 from workers.friendly_watch import FriendlyWatch
 from workers.ledger_parts import LedgerPartStorer

@@ -14,8 +14,8 @@ from api.pagination import list_of, single_page
 from api.views import Resource, current_session
 from referee.accounts.accounts import MAX_LIFETIME_DAYS
 from referee.accounts.scopes import Scope
-from referee.workflows import class_accounts
-from referee.workflows.class_accounts import MAX_NAMES, Member
+from referee.workflows.accounts import class_accounts
+from referee.workflows.accounts.class_accounts import MAX_NAMES, Member
 
 resource = Resource("classes", "/api/v1/accounts", "Accounts of a class.")
 

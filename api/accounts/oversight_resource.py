@@ -19,7 +19,7 @@ from api.views import Resource, current_session, master_key
 from referee.accounts import accounts, organiser_requests
 from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account
-from referee.workflows import account_oversight
+from referee.workflows.accounts import account_oversight
 
 resource = Resource("oversight", "/api/v1", "What operators do with accounts.")
 

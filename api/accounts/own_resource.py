@@ -12,7 +12,8 @@ from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account
-from referee.workflows import account_deletion, account_oversight
+from referee.workflows.accounts import account_oversight
+from referee.workflows.erasing import account_deletion
 
 resource = Resource("own-account", "/api/v1/accounts", "What owners do with their accounts as a whole.")
 

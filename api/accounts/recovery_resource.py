@@ -19,7 +19,7 @@ from referee.accounts import accounts
 from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account
 from referee.errors import Forbidden
-from referee.workflows import account_recovery
+from referee.workflows.accounts import account_recovery
 
 resource = Resource("recovery", "/api/v1/accounts", "Recovery of accounts whose tokens are lost.")
 

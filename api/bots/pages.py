@@ -38,7 +38,7 @@ from referee.matches.match_filters import MatchFilter
 from referee.matches.results import load_public_scores
 from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
-from referee.workflows import visibility
+from referee.workflows.publishing import visibility
 
 pages = Pages("bots", __name__)
 

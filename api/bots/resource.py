@@ -34,7 +34,9 @@ from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.matches import fault_reports as faults
 from referee.protocol.signing import bot_secret
-from referee.workflows import erasure, pausing, retirement, waiting
+from referee.workflows.bots import pausing, retirement
+from referee.workflows.erasing import erasure
+from referee.workflows.explaining import waiting
 from workers import reports
 
 PROFILE = ("summary", "language", "link")  # what an owner says about a bot

@@ -12,7 +12,7 @@ from referee.bots.states import BotState, CertificateEnd, CheckState
 from referee.db.texts import MAX_LINK_LENGTH, validate_link
 from referee.ladders.directory import MAX_DAYS
 from referee.ladders.kinds import Level
-from referee.workflows.waiting_reasons import REASONS
+from referee.workflows.explaining.waiting_reasons import REASONS
 
 
 class BotProfile(Strict):

@@ -8,7 +8,7 @@ from api.auth import account, current_account
 from api.downloads.sending import BUSY, send_file
 from api.views import Resource, database
 from referee.accounts.scopes import Scope
-from referee.workflows.account_export import write_export
+from referee.workflows.erasing.account_export import write_export
 
 resource = Resource("account-export", "/api/v1/accounts", "A copy of all data of an account.")
 

@@ -25,8 +25,8 @@ from referee.matches.download_seats import SEAT_COLUMNS, seat_cells
 from referee.matches.states import MatchState
 from referee.tournaments import result_seats
 from referee.tournaments.result_seats import ResultFilter
-from referee.workflows import log_downloads
-from referee.workflows.log_downloads import LogEntry, LogList
+from referee.workflows.publishing import log_downloads
+from referee.workflows.publishing.log_downloads import LogEntry, LogList
 
 MOST_IN_ZIP: Final = 50_000  # logs; each takes 400 bytes of memory while the zip is written
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # time of all files in a zip, so that the same logs give the same bytes

@@ -17,8 +17,8 @@ from referee.bots import bots
 from referee.ladders import months, ratings
 from referee.ladders.ledger_csv import ledger_csv
 from referee.tournaments import result_seats, tournaments, watching
-from referee.workflows import log_downloads
-from referee.workflows.log_downloads import LogList, LogSelection
+from referee.workflows.publishing import log_downloads
+from referee.workflows.publishing.log_downloads import LogList, LogSelection
 
 resource = Resource("downloads", "/api/v1", "Downloads of many logs or results.")
 

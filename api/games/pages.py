@@ -19,7 +19,7 @@ from referee.matches.states import MatchState
 from referee.rulebook import rules_page
 from referee.tournaments import tournaments
 from referee.viewer.presentation import presentations, steps, table_module
-from referee.workflows.featured import find_finished
+from referee.workflows.publishing.featured import find_finished
 
 pages = Pages("games", __name__)
 

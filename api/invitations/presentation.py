@@ -10,7 +10,7 @@ from referee.accounts.act_kinds import ActKind
 from referee.bots import bots
 from referee.tournaments.states import InvitationState
 from referee.tournaments.tables import Invitation
-from referee.workflows import invitations
+from referee.workflows.accounts import invitations
 
 
 def present_sent(invitation: Invitation) -> tuple[Extended, dict[str, str]]:

@@ -17,7 +17,7 @@ from referee.errors import NotFound
 from referee.tournaments import tournaments
 from referee.tournaments.states import InvitationKind
 from referee.tournaments.tables import Invitation
-from referee.workflows import invitations
+from referee.workflows.accounts import invitations
 
 resource = Resource(
     "invitations", "/api/v1/invitations", "Invitations to run tournaments and series, and to enter bots."

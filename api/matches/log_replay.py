@@ -22,7 +22,7 @@ from referee.match.match import Match, is_answer
 from referee.match.verification import verify
 from referee.matches import chain, logs
 from referee.protocol.messages import Questions
-from referee.workflows import match_loading
+from referee.workflows.ending import match_loading
 
 MOST_CONCURRENT: Final = 2  # replays in this process
 SLOT_TIMEOUT_S: Final = 2.0

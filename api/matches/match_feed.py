@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from api.caching import RecentCache
 from api.views import get_shared
 from referee.matches.deal_progress import DealGroupProgress
-from referee.workflows import visibility
-from referee.workflows.visibility import MatchFeed, MatchVisibility
+from referee.workflows.publishing import visibility
+from referee.workflows.publishing.visibility import MatchFeed, MatchVisibility
 
 Json = dict[str, Any]
 

@@ -23,7 +23,8 @@ from referee.matches.states import ENDED, OPEN, MatchState
 from referee.matches.voids import VoidFilter
 from referee.tournaments import tournaments
 from referee.viewer.presentation import presentation, presentations
-from referee.workflows import unrated, visibility, waiting
+from referee.workflows.explaining import unrated, waiting
+from referee.workflows.publishing import visibility
 from workers import reports
 
 pages = Pages("matches", __name__)

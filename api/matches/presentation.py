@@ -16,7 +16,8 @@ from referee.ladders import match_ratings, ratings
 from referee.matches import deal_groups, friendly_time, matches
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, StoredMatch
-from referee.workflows import unrated, visibility
+from referee.workflows.explaining import unrated
+from referee.workflows.publishing import visibility
 
 Json = dict[str, Any]
 

@@ -27,7 +27,9 @@ from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
 from referee.matches.match_filters import MatchFilter
 from referee.matches.tables import StoredMatch
-from referee.workflows import match_cancellation, match_retry, visibility, void_proposals
+from referee.workflows.ending import match_retry
+from referee.workflows.publishing import visibility
+from referee.workflows.voids import match_cancellation, void_proposals
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 

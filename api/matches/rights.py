@@ -1,4 +1,4 @@
-"""Decide who may ask for the void of a match. ``referee.workflows.void_proposals`` decides who voids it."""
+"""Decide who may ask for the void of a match. ``referee.workflows.voids.void_proposals`` decides who voids it."""
 
 from api.auth import current_account, may_organise
 from api.views import current_session

@@ -31,8 +31,8 @@ from referee.match.time_limits import Limits
 from referee.matches.match_filters import BotResult
 from referee.matches.quotas import MAX_TIME
 from referee.matches.states import DealGroupState, DealSharing, MatchState
-from referee.workflows.unrated import UNRATED_REASONS
-from referee.workflows.voiding import MAX_REASON_LENGTH
+from referee.workflows.explaining.unrated import UNRATED_REASONS
+from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 MAX_SEATS = 10
 LAST_ROUND = 1_000_000

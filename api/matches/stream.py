@@ -16,8 +16,8 @@ from api.streams.stream import RECONNECT, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 from referee.matches.deal_progress import DealGroupProgress
-from referee.workflows import visibility
-from referee.workflows.visibility import MatchFeed, MatchVisibility
+from referee.workflows.publishing import visibility
+from referee.workflows.publishing.visibility import MatchFeed, MatchVisibility
 
 Json = dict[str, Any]
 

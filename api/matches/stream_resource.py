@@ -14,7 +14,7 @@ from api.streams.connections import follow
 from api.streams.endpoints import live as resource
 from api.views import current_session, database, master_key
 from referee.matches import matches
-from referee.workflows import visibility
+from referee.workflows.publishing import visibility
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from marshmallow import fields, validate
 from api.chain.schemas import SignatureView
 from api.fields import Query, QueryInt, View, describe, member_of
 from referee.matches.states import MatchState
-from referee.workflows.visibility import Pace
+from referee.workflows.publishing.visibility import Pace
 
 LAST = 999_999_999
 MOST_ROWS = 1_000

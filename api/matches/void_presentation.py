@@ -6,7 +6,7 @@ from api.extended import Extended
 from api.views import current_session
 from referee.accounts import accounts
 from referee.matches.tables import MatchVoid
-from referee.workflows.voiding import VoidReport
+from referee.workflows.voids.voiding import VoidReport
 
 
 def present_voids(rows: Sequence[MatchVoid]) -> list[Extended]:

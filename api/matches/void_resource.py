@@ -14,7 +14,7 @@ from referee.db.paging import Page
 from referee.errors import Forbidden
 from referee.matches import matches, voids
 from referee.matches.voids import VoidFilter, VoidRequest
-from referee.workflows import void_proposals
+from referee.workflows.voids import void_proposals
 
 resource = Resource("voids", "/api/v1", "Voids of matches that had ended, and proposals of voids.")
 

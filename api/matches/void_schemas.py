@@ -6,7 +6,7 @@ from api.fields import Id, PlainText, Strict, StrictBool, UtcDateTime, View, des
 from api.matches.schemas import WHOLE_GROUP
 from api.pagination import PageQuery
 from referee.matches.states import VoidState
-from referee.workflows.voiding import MAX_REASON_LENGTH
+from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 
 class VoidMatch(Strict):

@@ -17,8 +17,8 @@ from api.overview.schemas import NowView
 from api.views import current_application, database, get_shared
 from referee.matches.tables import StoredMatch
 from referee.tournaments.overview import Overview, load_overview
-from referee.workflows import visibility
-from referee.workflows.featured import find_featured
+from referee.workflows.publishing import visibility
+from referee.workflows.publishing.featured import find_featured
 
 CACHED_S: Final = 2.0
 

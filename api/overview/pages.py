@@ -22,7 +22,7 @@ from referee.matches.states import MatchState
 from referee.tournaments import progress, tournaments
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
-from referee.workflows.featured import find_finished
+from referee.workflows.publishing.featured import find_finished
 
 pages = Pages("home", __name__)
 

@@ -9,7 +9,7 @@ from referee.errors import RefereeError
 from referee.figures import THIN_SPACE, count, decimal, month_name, plus_minus
 from referee.games import game, game_title
 from referee.labels import STATES, rated_label, state_label
-from referee.workflows.unrated import UNRATED_REASONS
+from referee.workflows.explaining.unrated import UNRATED_REASONS
 
 LABELS: Final = {  # labels for scripts
     "states": {str(state): label for state, label in STATES.items()},

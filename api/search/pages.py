@@ -11,7 +11,7 @@ from api.views import current_session
 from referee.db.kinds import SearchKind
 from referee.db.search_documents import MAX_QUERY_LENGTH
 from referee.errors import BadOption
-from referee.workflows import search as searching
+from referee.workflows.publishing import search as searching
 
 pages = Pages("search", __name__)
 

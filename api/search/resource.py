@@ -5,7 +5,7 @@ from typing import Any
 from api.auth import anyone
 from api.search.schemas import FoundView, SearchQuery
 from api.views import Resource, current_session
-from referee.workflows import search as searching
+from referee.workflows.publishing import search as searching
 
 resource = Resource("search", "/api/v1/search", "Search over bots, owners and tournaments.")
 

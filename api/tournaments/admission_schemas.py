@@ -5,7 +5,7 @@ from marshmallow import fields
 from api.fields import Id, OptionalBody, PlainText, Strict, UtcDateTime, View, describe
 from api.messages import Length
 from referee.tournaments.admission import MAX_GUESTS
-from referee.workflows.voiding import MAX_REASON_LENGTH
+from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 CODE = fields.String(
     allow_none=True,

@@ -38,8 +38,8 @@ from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import RoundState
 from referee.tournaments.tables import Tournament
-from referee.workflows import log_downloads
-from referee.workflows.log_downloads import LogSelection
+from referee.workflows.publishing import log_downloads
+from referee.workflows.publishing.log_downloads import LogSelection
 
 pages = Pages("tournament_details", __name__)
 

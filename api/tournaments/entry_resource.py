@@ -36,7 +36,7 @@ from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
 from referee.tournaments import admission, disqualification, entries, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry
-from referee.workflows import invitations
+from referee.workflows.accounts import invitations
 
 resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 

@@ -8,7 +8,7 @@ from api.pagination import PageQuery
 from api.tournaments.admission_schemas import CODE
 from referee.tournaments.entries import MAX_SEED
 from referee.tournaments.states import Preflight
-from referee.workflows.voiding import MAX_REASON_LENGTH
+from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 MAX_BATCH = 200
 

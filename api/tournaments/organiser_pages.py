@@ -29,7 +29,7 @@ from referee.tournaments.announcement import ANNOUNCEMENT
 from referee.tournaments.presets import PRESETS, preset_terms
 from referee.tournaments.states import TournamentState
 from referee.tournaments.terms import MAX_CYCLES, max_entries
-from referee.workflows.voiding import MAX_REASON_LENGTH
+from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 pages = Pages("organise", __name__)
 

@@ -11,7 +11,7 @@ from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.errors import Forbidden
 from referee.tournaments import organisers
-from referee.workflows import invitations
+from referee.workflows.accounts import invitations
 
 resource = Resource("organisers", "/api/v1/tournaments", "Accounts that run a tournament together.")
 

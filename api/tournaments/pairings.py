@@ -16,7 +16,7 @@ from referee.tournaments import round_lists, rounds
 from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.states import RoundState, TournamentState
 from referee.tournaments.tables import Tournament
-from referee.workflows.unrated import table_unrated_reason
+from referee.workflows.explaining.unrated import table_unrated_reason
 
 Json = dict[str, Any]
 

@@ -26,7 +26,7 @@ from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.tournaments import editing, lifecycle, starting, tournaments
-from referee.workflows import tournament_cancellation
+from referee.workflows.voids import tournament_cancellation
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
 

@@ -30,7 +30,7 @@ from referee.tournaments.round_times import MAX_ROUND_TIMES
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import NO_LIMIT
 from referee.tournaments.terms import MAX_CYCLES, MAX_ENTRIES_BY_FORMAT, MAX_ROUND_MINUTES
-from referee.workflows.voiding import MAX_REASON_LENGTH
+from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 MOST_ENTRIES = max(MAX_ENTRIES_BY_FORMAT.values())
 TERMS = {

@@ -32,8 +32,8 @@ from referee.errors import RefereeError
 from referee.master_keys import key_ring
 from referee.matches.tables import Result
 from referee.settings import Settings
-from referee.workflows import voiding
-from referee.workflows.voiding import VoidReport
+from referee.workflows.voids import voiding
+from referee.workflows.voids.voiding import VoidReport
 
 JOURNALS: Final = ("", "-wal", "-shm")  # suffixes of the files of a SQLite database
 SUFFIXES: Final = (*JOURNALS, ".lock")  # … and of the file that admits one writer at a time

@@ -54,7 +54,7 @@ class Bot(Leased, Base):
     handshake_ended_at: Mapped[datetime | None]
     unreachable_streak: Mapped[int] = mapped_column(default=0)  # consecutive matches that it ended unreachable
     deleted_at: Mapped[datetime | None]  # by its owner; results keep the name it played under
-    erased_at: Mapped[datetime | None]  # when all data of the owner were gone; see ``workflows.erasure``
+    erased_at: Mapped[datetime | None]  # when all data of the owner were gone; see ``workflows.erasing.erasure``
 
 
 class Check(Leased, Base):

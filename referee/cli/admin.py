@@ -16,7 +16,8 @@ from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
 from referee.matches.states import MatchState
 from referee.runtime.service_database import load_settings, open_database, open_or_create_database
-from referee.workflows import account_oversight, match_retry
+from referee.workflows.accounts import account_oversight
+from referee.workflows.ending import match_retry
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 

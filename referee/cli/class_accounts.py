@@ -22,7 +22,7 @@ from referee.cli.plain_text import note
 from referee.cli.tables import TextTable
 from referee.cli.tournament.remote import Remote, RequestRefused, service_command
 from referee.match.canonical import Json
-from referee.workflows.class_accounts import MAX_NAMES
+from referee.workflows.accounts.class_accounts import MAX_NAMES
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 COLUMNS: Final = ("name", "account", "state", "token", "service")

@@ -2,8 +2,8 @@
 
 The code that changes a name calls ``put_document`` in the same transaction. Documents consist of words in a plain form,
 so both databases index exactly the same words: SQLite in the FTS5 table ``search_index``, which triggers keep up to
-date with the documents, PostgreSQL in an index over the expression ``INDEXED_WORDS``. ``workflows.search`` answers
-queries.
+date with the documents, PostgreSQL in an index over the expression ``INDEXED_WORDS``. Queries are answered by
+``workflows.publishing.search``.
 """
 
 import unicodedata

@@ -1,7 +1,7 @@
 """Record and list the voids of matches that had ended, and the proposals of such voids.
 
-This module only keeps the public record. ``workflows.voiding`` voids matches, and ``workflows.void_proposals`` decides
-who may do so alone.
+This module only keeps the public record. ``workflows.voids.voiding`` voids matches, and
+``workflows.voids.void_proposals`` decides who may do so alone.
 """
 
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments, watching
-from referee.workflows import visibility
+from referee.workflows.publishing import visibility
 from referee_extras.feeds.atom import AtomFeed, FeedEntry
 from referee_extras.feeds.feed import PageFeed
 

@@ -26,7 +26,7 @@ from referee.tournaments.states import OVER, TournamentState
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament
 from referee.viewer.presentation import presentation
-from referee.workflows import visibility
+from referee.workflows.publishing import visibility
 from referee_extras.pictures.contents import PictureContent, Player, Row
 from referee_extras.pictures.kinds import PictureKind
 

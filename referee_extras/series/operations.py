@@ -23,7 +23,7 @@ from referee.tournaments import tournaments
 from referee.tournaments.announcement import validate_description
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Invitation, Tournament
-from referee.workflows import invitations
+from referee.workflows.accounts import invitations
 from referee_extras.series import SERIES
 from referee_extras.series.standings import DEFAULT_POINTS
 from referee_extras.series.tables import Series, SeriesOrganiser, SeriesTournament

@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.workflows.account_export import of_account
+from referee.workflows.erasing.account_export import of_account
 from referee_extras.series import operations
 from referee_extras.series.tables import Series, SeriesOrganiser
 

@@ -20,7 +20,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import Database, is_writing
 from referee.matches.tables import Result
 from referee.settings import Settings
-from referee.workflows import handshake_results
+from referee.workflows.bots import handshake_results
 from tests.database import databases
 from tests.database.world import World, certify, manifest_of
 from tests.surroundings import settings_for

@@ -12,7 +12,7 @@ from referee.bots.certificates import current_rules_versions
 from referee.bots.checks import CheckOutcome, ClaimedCheck
 from referee.bots.tables import Bot, Check
 from referee.protocol.signing import bot_secret
-from referee.workflows import check_claims, handshake_results
+from referee.workflows.bots import check_claims, handshake_results
 from tests.api.conftest import API, Person, Service, Start, fields_of
 from tests.api.tournaments import entered
 from tests.database.world import World, manifest_of

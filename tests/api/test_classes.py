@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from referee.accounts import accounts
 from referee.accounts.tables import Account
-from referee.workflows import account_deletion
+from referee.workflows.erasing import account_deletion
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.surroundings import MASTER_KEY
 

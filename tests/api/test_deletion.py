@@ -20,8 +20,8 @@ from referee.db.engine import Database, current_time
 from referee.ladders import audit, months
 from referee.match.reveal import OpeningFailure
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
-from referee.workflows import account_deletion, erasure
-from referee.workflows.account_export import list_sections
+from referee.workflows.erasing import account_deletion, erasure
+from referee.workflows.erasing.account_export import list_sections
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.organised import EXTRA_KINDS, create
 from tests.api.tournaments import CUP, join

@@ -23,8 +23,10 @@ from referee.db.ids import new_id
 from referee.match.verification import verify
 from referee.matches import deal_groups
 from referee.tournaments import result_seats, watching
-from referee.workflows import deal_group_closing, log_downloads, tournament_cancellation, voiding
-from referee.workflows.log_downloads import LogSelection
+from referee.workflows.ending import deal_group_closing
+from referee.workflows.publishing import log_downloads
+from referee.workflows.publishing.log_downloads import LogSelection
+from referee.workflows.voids import tournament_cancellation, voiding
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.database import tournaments
 from tests.database.world import World

@@ -13,8 +13,8 @@ from sqlalchemy import select, update
 from api.downloads import files
 from referee import schema
 from referee.match.verification import verify
-from referee.workflows import log_downloads
-from referee.workflows.log_downloads import LogSelection
+from referee.workflows.publishing import log_downloads
+from referee.workflows.publishing.log_downloads import LogSelection
 from tests.api.conftest import API, Service, fields_of
 from tests.api.test_downloads import finish_event, in_order, split
 from tests.database.world import World

@@ -13,7 +13,7 @@ from referee.match.match import Answer
 from referee.matches.recording import BotError, FaultReport, MatchUpdate, record_batch
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
-from referee.workflows.match_end import finish_match
+from referee.workflows.ending.match_end import finish_match
 from tests.api.conftest import Person, Service
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY

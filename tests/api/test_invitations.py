@@ -9,7 +9,7 @@ from referee.accounts.entry_consent import EntryConsent
 from referee.db.engine import current_time
 from referee.tournaments.tables import Invitation
 from referee.webhooks.tables import InboxEntry
-from referee.workflows.invitations import MAX_PER_DAY, MAX_PER_DAY_FROM_ONE
+from referee.workflows.accounts.invitations import MAX_PER_DAY, MAX_PER_DAY_FROM_ONE
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.organised import EXTRA_KINDS, KINDS, create, places
 from tests.api.tournaments import CUP, drafted, entered, join, opened

@@ -21,7 +21,7 @@ from referee.matches.states import DealSharing
 from referee.matches.tables import MatchLog, MatchSeat, SignedLog
 from referee.protocol.messages import Questions
 from referee.tournaments.tables import Tournament
-from referee.workflows import match_cancellation
+from referee.workflows.voids import match_cancellation
 from tests.api.conftest import API, Service
 from tests.api.streaming import Message, messages
 from tests.database import tournaments

@@ -7,7 +7,7 @@ import pytest
 from referee.match.reveal import OpeningFailure
 from referee.matches import matches, openings
 from referee.matches.openings import FailedStep
-from referee.workflows import deal_group_superseding
+from referee.workflows.ending import deal_group_superseding
 from tests.api.conftest import Service
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -18,7 +18,7 @@ from referee.db.engine import current_time
 from referee.protocol.signing import Signer, recovery_proof, secret_bytes
 from referee.sdk import Bot as GameBot
 from referee.sdk.serving import Desk
-from referee.workflows import account_recovery
+from referee.workflows.accounts import account_recovery
 from tests.api.conftest import API, Person, Service, fields_of
 
 

@@ -14,7 +14,7 @@ from referee.accounts.scopes import Scope, grants
 from referee.accounts.tables import Token
 from referee.bots import bots
 from referee.db.engine import current_time
-from referee.workflows import account_oversight
+from referee.workflows.accounts import account_oversight
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.organised import EXTRA_KINDS
 from tests.api.tournaments import CUP, join

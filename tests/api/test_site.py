@@ -19,7 +19,7 @@ from referee.matches.states import MatchState
 from referee.tournaments.states import TournamentState
 from referee.viewer.presentation import presentations
 from referee.webhooks.states import WebhookState
-from referee.workflows.unrated import UNRATED_REASONS
+from referee.workflows.explaining.unrated import UNRATED_REASONS
 from tests.api.conftest import Person, Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")

@@ -28,7 +28,7 @@ from api.streams.stream_writer import (
 )
 from referee.matches.tables import Result, StoredMatch
 from referee.tournaments import disqualification, tournaments
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.api.conftest import API, Service, fields_of
 from tests.api.streaming import (
     PATIENCE_S,

@@ -10,7 +10,7 @@ from referee.bots.bots import Quotas
 from referee.db.leases import LEASE_S
 from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceeded, StaleEpoch
 from referee.matches import matches
-from referee.workflows import handshake_results, retirement
+from referee.workflows.bots import handshake_results, retirement
 from tests.database.world import MANIFEST, World, manifest_of
 
 URL = "http://127.0.0.1:9000/"

@@ -10,7 +10,8 @@ from referee.bots.tables import Bot, Certificate
 from referee.errors import NoCertificate
 from referee.matches.tables import MatchSeat
 from referee.protocol.messages import PROTOCOL
-from referee.workflows import check_claims, waiting
+from referee.workflows.bots import check_claims
+from referee.workflows.explaining import waiting
 from tests.database.checks import (
     BOTH,
     called,

@@ -12,7 +12,7 @@ from referee.errors import StaleEpoch
 from referee.matches import capacity, claims
 from referee.matches.tables import StoredMatch
 from referee.protocol.messages import PROTOCOL
-from referee.workflows import check_claims, handshake_results
+from referee.workflows.bots import check_claims, handshake_results
 from tests.database.checks import BOTH, called, claimed, ended, held, lacking, newcomer, on_one_database, row_of
 from tests.database.world import GAME, World, manifest_of
 

@@ -11,7 +11,7 @@ from referee.bots.tables import Bot
 from referee.errors import Conflict, NameTaken, NotFound, UrlRefused
 from referee.games import catalogue
 from referee.matches import matches
-from referee.workflows import retirement
+from referee.workflows.bots import retirement
 from tests.database.world import START, World
 
 

@@ -5,7 +5,7 @@ import pytest
 from referee.bots import bots, owners, profiles
 from referee.bots.tables import Bot
 from referee.errors import BadOption, NotFound
-from referee.workflows import retirement
+from referee.workflows.bots import retirement
 from tests.database.world import World
 
 PROFILE = {"summary": "Plays Pool Nap from tables", "language": "C#", "link": "https://example.org/bot?x=1#y"}

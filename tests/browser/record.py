@@ -27,7 +27,8 @@ from referee.matches import recording
 from referee.matches.claims import Claim
 from referee.tournaments import entries, starting, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
-from referee.workflows import match_end, voiding
+from referee.workflows.ending import match_end
+from referee.workflows.voids import voiding
 from tests.database.databases import write_upgraded
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.database.world import FakeClock, World, manifest_of, outcome

@@ -13,7 +13,7 @@ from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
-from referee.workflows import handshake_results
+from referee.workflows.bots import handshake_results
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PLAYED, Filled
 from tests.browser.test_tournaments import event

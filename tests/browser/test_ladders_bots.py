@@ -12,7 +12,7 @@ from referee.bots.tables import Bot
 from referee.ladders import members
 from referee.ladders.kinds import LadderPlay
 from referee.matches.tables import Fault
-from referee.workflows import handshake_results
+from referee.workflows.bots import handshake_results
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, PAYLOAD, Filled
 from tests.browser.test_tournaments import look

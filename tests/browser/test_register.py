@@ -15,7 +15,7 @@ from referee.conformance.rules import RULES
 from referee.conformance.storage import report_to_json
 from referee.matches import matches
 from referee.protocol.messages import Manifest
-from referee.workflows import check_claims, handshake_results
+from referee.workflows.bots import check_claims, handshake_results
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
 from tests.database.world import manifest_of

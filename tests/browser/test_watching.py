@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
-from referee.workflows import tournament_cancellation
+from referee.workflows.voids import tournament_cancellation
 from tests.browser.conftest import PageAt
 from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PAYLOAD, Filled
 from tests.browser.test_tournaments import AT_ONCE, event

@@ -15,7 +15,7 @@ from referee.matches.deal_groups import unseal_seed_of_group
 from referee.matches.tables import DealGroup
 from referee.runtime.data_dir import DataDir
 from referee.settings import KEY_FILE, BadSettings, Settings
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.database.databases import write_upgraded
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -21,7 +21,7 @@ from referee.db.engine import Database
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.match.signing_keys import SigningKey
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.api.serving import serving
 from tests.database.world import FakeClock, World, manifest_of
 from tests.surroundings import MASTER_KEY

@@ -7,7 +7,7 @@ from referee.cli import main, watch
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.rulebook import rules_page
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.explaining.waiting_reasons import Reason
 
 
 def seat(number: int, placement: int) -> Json:

@@ -12,7 +12,7 @@ from referee.bots.tables import Bot, Check
 from referee.protocol.messages import PROTOCOL
 from referee.tournaments import match_creation, tournaments
 from referee.tournaments.tables import TournamentEntry
-from referee.workflows import check_claims, check_results, handshake_results
+from referee.workflows.bots import check_claims, check_results, handshake_results
 from tests.database.world import GAME, World, manifest_of
 
 BOTH = certificates.current_rules_versions([GAME, "pool-nap"])

@@ -14,7 +14,7 @@ from referee.matches.recording import MatchUpdate
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.tournaments import progression
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
-from referee.workflows import match_end
+from referee.workflows.ending import match_end
 from tests.surroundings import MASTER_KEY
 
 LINE = dumps({"engine_version": "1"})

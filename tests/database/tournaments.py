@@ -10,7 +10,7 @@ from referee.db.ids import new_id
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, progress, progression, starting, tournaments
 from referee.webhooks.tables import Webhook
-from referee.workflows import handshake_results
+from referee.workflows.bots import handshake_results
 from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY
 

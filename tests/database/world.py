@@ -21,7 +21,8 @@ from referee.matches import claims, matches, openings
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate
 from referee.protocol.messages import Manifest
-from referee.workflows import handshake_results, match_end, match_loading
+from referee.workflows.bots import handshake_results
+from referee.workflows.ending import match_end, match_loading
 from tests.surroundings import MASTER_KEY
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

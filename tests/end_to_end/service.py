@@ -31,7 +31,8 @@ from referee.matches.tables import Result, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
 from referee.version import RELEASE
-from referee.workflows import handshake_results, match_loading
+from referee.workflows.bots import handshake_results
+from referee.workflows.ending import match_loading
 from tests.database.databases import write_upgraded
 from tests.database.world import certify, manifest_of
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until

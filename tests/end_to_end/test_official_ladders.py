@@ -20,7 +20,7 @@ from referee.ladders.audit import audit
 from referee.ladders.official import PACKAGED, load_official_ladders
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.workflows import waiting
+from referee.workflows.explaining import waiting
 from tests.cli.running import service as running_service
 from tests.cli.running import surroundings
 from tests.end_to_end.processes import until

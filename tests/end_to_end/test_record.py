@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from referee.match.log import parse_row
 from referee.matches import claims, deal_groups, matches
 from referee.matches.recording import MatchUpdate, PendingAnswer
-from referee.workflows import match_loading
+from referee.workflows.ending import match_loading
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
 from workers.database_thread import DatabaseThread

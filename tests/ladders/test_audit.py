@@ -18,7 +18,7 @@ from referee.match.canonical import dumps
 from referee.match.log import LINK_MEMBERS, link_row, parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import MatchLog, Result, StoredMatch
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from referee.ladders.best_ratings import find_best_rating
 from referee.ladders.tables import LedgerEntry, RatingChange
 from referee.ratings.elo import MICRO
-from referee.workflows import retirement
+from referee.workflows.bots import retirement
 from tests.database.world import World
 
 

@@ -32,7 +32,8 @@ from referee.ladders.tables import DailyExchange, LedgerEntry, LedgerPart, Ratin
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.ratings.elo import MICRO, START
 from referee.ratings.exchange import ANCHORS_CAP, OWNERS_CAP
-from referee.workflows import account_deletion, erasure, voiding
+from referee.workflows.erasing import account_deletion, erasure
+from referee.workflows.voids import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

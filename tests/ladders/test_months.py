@@ -13,7 +13,7 @@ from referee.ladders import months, ratings
 from referee.ladders.rating_errors import refresh_errors
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow
 from referee.matches.tables import Result
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 from workers.month_closing import LOOK_S, MonthCloser

@@ -12,7 +12,8 @@ from referee.ladders import members
 from referee.ladders.members import Membership
 from referee.ladders.official import load_official_ladders
 from referee.ladders.tables import LadderMember
-from referee.workflows import match_cancellation, waiting
+from referee.workflows.explaining import waiting
+from referee.workflows.voids import match_cancellation
 from tests.database.checks import BOTH, called, checked, on_one_database
 from tests.database.world import GAME, World
 from tests.ladders.official_play import later, member_of, poker_bot, prepare, seated, sweep

@@ -14,7 +14,8 @@ from referee.ladders import ladder_names, members, official_matches, ratings
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.settings import BadSettings
-from referee.workflows import match_cancellation, pausing
+from referee.workflows.bots import pausing
+from referee.workflows.voids import match_cancellation
 from tests.database.checks import on_one_database
 from tests.database.world import GAME, World, manifest_of
 from tests.ladders.official_play import finish_all, later, member_of, poker_bot, prepare, seated, sweep

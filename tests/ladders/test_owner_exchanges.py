@@ -14,7 +14,7 @@ from referee.ladders.rating_replay import RatedSeats
 from referee.ladders.tables import OwnerExchange
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO, START
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

@@ -15,7 +15,7 @@ from referee.ladders.tables import Ladder, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
 from referee.ratings.strengths import EXACT, RankedResult, fit
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

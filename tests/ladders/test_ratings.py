@@ -19,7 +19,7 @@ from referee.matches.claims import Claim
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.ratings.elo import START
 from referee.ratings.exchange import K_NEW, Parties, Seat, exchange, stake
-from referee.workflows import match_cancellation, voiding
+from referee.workflows.voids import match_cancellation, voiding
 from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
 

@@ -15,9 +15,9 @@ from referee.ladders.tables import Ladder
 from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.settings import BadSettings
-from referee.workflows import featured
-from referee.workflows.ladder_reasons import list_waiting_ladders
-from referee.workflows.log_downloads import LogSelection, find_logs
+from referee.workflows.explaining.ladder_reasons import list_waiting_ladders
+from referee.workflows.publishing import featured
+from referee.workflows.publishing.log_downloads import LogSelection, find_logs
 from tests.database.checks import on_one_database
 from tests.database.world import GAME, World
 from tests.ladders.official_play import finish_all, later, poker_bot, prepare, seated, sweep

@@ -20,8 +20,8 @@ from referee.matches import chain, logs, matches
 from referee.matches.chain import ChainWriter
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import DealGroup, MatchLog, PublishedKey, Result, SignedLog
-from referee.workflows import match_end
-from referee.workflows.match_end import FinishedMatch
+from referee.workflows.ending import match_end
+from referee.workflows.ending.match_end import FinishedMatch
 from tests.database.world import World, outcome, played
 from tests.matches.test_claim_costs import new_world
 from tests.surroundings import MASTER_KEY

@@ -8,7 +8,7 @@ from referee.match.match import Answer
 from referee.matches import claims, matches, recording
 from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
 from referee.matches.recording import MatchUpdate
-from referee.workflows import match_cancellation
+from referee.workflows.voids import match_cancellation
 from tests.database.checks import on_one_database
 from tests.database.growth import copy_match, steps_of
 from tests.database.world import MANIFEST, World, manifest_of

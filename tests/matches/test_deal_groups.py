@@ -16,7 +16,9 @@ from referee.matches.deal_groups import WrongMasterKey
 from referee.matches.recording import MatchUpdate
 from referee.matches.states import DealGroupState
 from referee.matches.tables import StoredMatch
-from referee.workflows import deal_group_closing, match_cancellation, match_end, retirement
+from referee.workflows.bots import retirement
+from referee.workflows.ending import deal_group_closing, match_end
+from referee.workflows.voids import match_cancellation
 from tests.database.growth import copy_match, cost_of
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY

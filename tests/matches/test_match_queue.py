@@ -11,7 +11,7 @@ from referee.matches.scheduling import Deal, MatchPlan
 from referee.matches.shares import create_slots
 from referee.matches.states import DealSharing
 from referee.matches.tables import QueuedSeat, StoredMatch
-from referee.workflows import match_cancellation
+from referee.workflows.voids import match_cancellation
 from tests.database.queue import due_seats, listed
 from tests.database.world import GAME, MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY

@@ -6,7 +6,7 @@ from referee.match.match import Answer, Match
 from referee.matches import fault_reports, logs, recording
 from referee.matches.claims import Claim
 from referee.matches.recording import MAX_REPORT_BYTES, FaultReport, MatchUpdate, PendingAnswer
-from referee.workflows import match_cancellation
+from referee.workflows.voids import match_cancellation
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

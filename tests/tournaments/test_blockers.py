@@ -16,7 +16,8 @@ from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.tournaments import entries, lifecycle
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.webhooks.tables import Delivery
-from referee.workflows import match_end, match_retry, tournament_cancellation, voiding
+from referee.workflows.ending import match_end, match_retry
+from referee.workflows.voids import tournament_cancellation, voiding
 from tests.database import scripted
 from tests.database.tournaments import begun, go_on, listening, progress_of
 from tests.database.world import World

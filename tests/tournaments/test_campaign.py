@@ -23,7 +23,7 @@ from referee.matches.recording import MatchUpdate, PendingAnswer, record_batch
 from referee.matches.states import PLAYABLE
 from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START
-from referee.workflows import match_end, match_loading
+from referee.workflows.ending import match_end, match_loading
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY
 

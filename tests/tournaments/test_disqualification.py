@@ -9,7 +9,7 @@ from referee.matches.states import OPEN
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import disqualification, entries, standings, tournaments
 from referee.tournaments.tables import TournamentEntry
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.database.tournaments import answer_handshakes, begun, enter, entered, go_on, progress_of, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -9,7 +9,9 @@ from sqlalchemy.orm import Session
 from referee.matches import cancelling, claims
 from referee.matches.tables import StoredMatch
 from referee.tournaments import entries, lifecycle
-from referee.workflows import match_retry, retirement, tournament_cancellation, voiding
+from referee.workflows.bots import retirement
+from referee.workflows.ending import match_retry
+from referee.workflows.voids import tournament_cancellation, voiding
 from tests.database.queue import due_seats, listed
 from tests.database.tournaments import begun, go_on
 from tests.database.waits import make_stuck

@@ -5,7 +5,7 @@ from fractions import Fraction
 from referee.standings import TIE_BREAKS, RankedEntrant
 from referee.tournaments import entries, tournaments
 from referee.tournaments.standings import TournamentResults, load_tournament_results
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 from tests.database.tournaments import begun, go_on
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -14,7 +14,8 @@ from referee.matches.tables import StoredMatch
 from referee.standings import compute_standings
 from referee.tournaments import editing, entries, outcomes, tournaments
 from referee.tournaments.terms import Terms
-from referee.workflows import retirement, tournament_cancellation, voiding
+from referee.workflows.bots import retirement
+from referee.workflows.voids import tournament_cancellation, voiding
 from tests.database import scripted
 from tests.database.tournaments import begin, begun, create, entered, go_on, progress_of, start
 from tests.database.world import GAME, World

@@ -13,7 +13,8 @@ from referee.errors import BadOption, Conflict
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
-from referee.workflows import handshake_results, tournament_cancellation
+from referee.workflows.bots import handshake_results
+from referee.workflows.voids import tournament_cancellation
 from tests.database import scripted
 from tests.database.tournaments import (
     answer_handshakes,

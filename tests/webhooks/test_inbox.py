@@ -15,7 +15,9 @@ from referee.webhooks import inbox, outbox
 from referee.webhooks.sentences import describe_notification
 from referee.webhooks.states import NotificationType
 from referee.webhooks.tables import InboxEntry
-from referee.workflows import check_claims, check_results, handshake_results, match_end, named_messages
+from referee.workflows.bots import check_claims, check_results, handshake_results
+from referee.workflows.ending import match_end
+from referee.workflows.erasing import named_messages
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World, manifest_of
 from tests.matches.test_chain import match_to_end, statements_of_ends

@@ -13,7 +13,7 @@ from referee.retention.rules import Kind
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
 from referee.webhooks.tables import Delivery, Webhook
-from referee.workflows import named_messages
+from referee.workflows.erasing import named_messages
 from tests.database.pruning import prune
 from tests.database.world import World
 

@@ -20,7 +20,7 @@ from referee.retention_limits import DAYS_30
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.states import WebhookState
 from referee.webhooks.tables import Delivery
-from referee.workflows import account_recovery
+from referee.workflows.accounts import account_recovery
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for

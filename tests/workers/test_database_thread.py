@@ -18,7 +18,7 @@ from referee.db.upgrading import upgrade
 from referee.errors import StaleEpoch, Unavailable
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate
-from referee.workflows.match_end import FinishedMatch
+from referee.workflows.ending.match_end import FinishedMatch
 from tests.database import postgres
 from tests.database.world import FakeClock, World, outcome, played
 from tests.end_to_end.processes import gone, until

@@ -14,7 +14,7 @@ from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.matches import fault_reports, matches
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
-from referee.workflows import match_cancellation
+from referee.workflows.voids import match_cancellation
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import World
 

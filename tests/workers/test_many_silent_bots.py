@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from referee.bots import bots, handshakes
 from referee.matches.states import MatchState
 from referee.matches.tables import Fault, StoredMatch
-from referee.workflows import handshake_results
+from referee.workflows.bots import handshake_results
 from tests.database.world import certify, manifest_of
 from tests.workers.conftest import World
 from tests.workers.test_address_caps import Victim

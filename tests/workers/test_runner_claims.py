@@ -18,7 +18,7 @@ from referee.matches import claims
 from referee.matches.capacity import ClaimUnit
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Fault, StoredMatch
-from referee.workflows import pausing
+from referee.workflows.bots import pausing
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until

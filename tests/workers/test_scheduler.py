@@ -12,7 +12,7 @@ from redis.retry import Retry
 from referee.db.engine import Database
 from referee.matches import deal_groups, matches
 from referee.matches.states import DealGroupState
-from referee.workflows import retirement
+from referee.workflows.bots import retirement
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 from workers.scheduler import Scheduler

@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from referee.ladders.tables import Ladder, Rating
 from referee.matches.claims import Claim
-from referee.workflows.featured import find_featured, load_mean_ratings
+from referee.workflows.publishing.featured import find_featured, load_mean_ratings
 from tests.database import tournaments
 from tests.database.world import World
 

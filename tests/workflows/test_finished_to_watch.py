@@ -6,7 +6,7 @@ from referee.ladders.tables import Ladder, Rating
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
-from referee.workflows.featured import find_finished
+from referee.workflows.publishing.featured import find_finished
 from tests.database.world import World
 
 GAME = "saint-poker"

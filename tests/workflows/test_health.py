@@ -7,7 +7,8 @@ from sqlalchemy import select
 from referee.bots import bots, handshakes, house_bots
 from referee.match.log import parse_row
 from referee.webhooks.tables import Delivery, Webhook
-from referee.workflows import handshake_results, health
+from referee.workflows.bots import handshake_results
+from referee.workflows.ending import health
 from tests.database.world import MANIFEST, START, World
 
 

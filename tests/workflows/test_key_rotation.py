@@ -16,7 +16,8 @@ from referee.matches.recording import MatchUpdate
 from referee.matches.tables import DealGroup, Result, SignedLog, StoredMatch
 from referee.protocol.signing import Signer, bot_secrets, webhook_secret, webhook_secrets
 from referee.tournaments.tables import Tournament
-from referee.workflows import key_rotation, match_end, match_loading
+from referee.workflows import key_rotation
+from referee.workflows.ending import match_end, match_loading
 from tests.database.tournaments import entered
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY

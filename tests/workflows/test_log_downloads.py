@@ -8,8 +8,8 @@ from sqlalchemy import update
 from referee.errors import BadOption, LogDeleted
 from referee.matches import deal_groups
 from referee.matches.tables import MatchLog, Result, StoredMatch
-from referee.workflows import log_downloads
-from referee.workflows.log_downloads import LogList, LogSelection, find_logs
+from referee.workflows.publishing import log_downloads
+from referee.workflows.publishing.log_downloads import LogList, LogSelection, find_logs
 from tests.database import tournaments
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -17,7 +17,7 @@ from referee.matches.recording import MatchUpdate
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
 from referee.ratings.exchange import K_NEW, Seat, exchange
-from referee.workflows import match_end
+from referee.workflows.ending import match_end
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
 

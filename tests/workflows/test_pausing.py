@@ -17,7 +17,7 @@ from referee.errors import Conflict, StaleEpoch, Unavailable
 from referee.ladders import ledger
 from referee.matches.states import OPEN
 from referee.matches.tables import StoredMatch
-from referee.workflows import pausing
+from referee.workflows.bots import pausing
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 

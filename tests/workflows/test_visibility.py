@@ -14,8 +14,9 @@ from referee.matches.deal_progress import DealGroupProgress
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.states import DealSharing
 from referee.matches.tables import LogRow, StoredMatch
-from referee.workflows import match_cancellation, visibility
-from referee.workflows.visibility import MatchFeed
+from referee.workflows.publishing import visibility
+from referee.workflows.publishing.visibility import MatchFeed
+from referee.workflows.voids import match_cancellation
 from tests.database import tournaments
 from tests.database.world import World
 from tests.match.playing import public_items

@@ -18,9 +18,9 @@ from referee.matches.tables import MatchVoid, StoredMatch
 from referee.matches.voids import VoidFilter, VoidRequest
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
-from referee.workflows import match_cancellation, void_proposals
-from referee.workflows.void_proposals import VoidOutcome
-from referee.workflows.voiding import VoidReport
+from referee.workflows.voids import match_cancellation, void_proposals
+from referee.workflows.voids.void_proposals import VoidOutcome
+from referee.workflows.voids.voiding import VoidReport
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

@@ -12,7 +12,7 @@ from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
-from referee.workflows import match_cancellation, voiding
+from referee.workflows.voids import match_cancellation, voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 

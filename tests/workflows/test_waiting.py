@@ -5,9 +5,10 @@ from sqlalchemy import event, func, select, update
 from referee.matches import claims, matches
 from referee.matches.tables import StoredMatch
 from referee.tournaments.tables import TournamentRound
-from referee.workflows import match_retry, waiting
-from referee.workflows.waiting import BotQueue
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.ending import match_retry
+from referee.workflows.explaining import waiting
+from referee.workflows.explaining.waiting import BotQueue
+from referee.workflows.explaining.waiting_reasons import Reason
 from tests.database.tournaments import begun
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.matches.test_match_queue import arranged, plan

@@ -9,8 +9,9 @@ from referee.matches import claims
 from referee.matches.shares import create_slots
 from referee.matches.tables import MatchSeat
 from referee.tournaments import lifecycle
-from referee.workflows import check_claims, handshake_results, health, retirement
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.bots import check_claims, handshake_results, retirement
+from referee.workflows.ending import health
+from referee.workflows.explaining.waiting_reasons import Reason
 from tests.database.checks import newcomer, on_one_database
 from tests.database.tournaments import begun
 from tests.database.waits import full, lost_twice, make_stuck, registered

@@ -7,8 +7,8 @@ import pytest
 from referee.bots import bots, handshakes
 from referee.tournaments import entries, starting
 from referee.tournaments.tables import TournamentRound
-from referee.workflows import handshake_results
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.bots import handshake_results
+from referee.workflows.explaining.waiting_reasons import Reason
 from tests.database.checks import called, checked, on_one_database
 from tests.database.tournaments import answer_handshakes, begin, begun, enter, entered, go_on, start
 from tests.database.waits import half_played, make_stuck, resting, steps_until

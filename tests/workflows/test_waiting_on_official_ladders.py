@@ -13,7 +13,7 @@ from referee.ladders import members
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
 from referee.ladders.tables import Ladder, LadderPlayer
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.explaining.waiting_reasons import Reason
 from tests.database.checks import newcomer, on_one_database
 from tests.database.world import GAME, World, manifest_of
 from tests.ladders.official_play import finish_all, later, member_of, poker_bot, prepare, sweep

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from referee.errors import NotFound
-from referee.workflows import waiting
-from referee.workflows.waiting_reasons import REASONS
+from referee.workflows.explaining import waiting
+from referee.workflows.explaining.waiting_reasons import REASONS
 from tests.database.checks import on_one_database
 from tests.database.world import World
 from tests.workflows import test_waiting_for_matches, test_waiting_in_tournaments, test_waiting_on_official_ladders

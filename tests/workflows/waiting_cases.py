@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from referee.workflows import waiting
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.explaining import waiting
+from referee.workflows.explaining.waiting_reasons import Reason
 from tests.database.world import World
 
 Case = Callable[

@@ -73,7 +73,7 @@ def skip_epoch_check() -> None:
 def store_result_twice() -> None:
     """Store results again, as if the answer to their commit had been lost. ``allow_two_results`` prepares the table."""
     from referee.matches.tables import Result
-    from referee.workflows import match_end
+    from referee.workflows.ending import match_end
 
     finish = match_end.finish_matches
     columns = [column.name for column in Result.__table__.columns if column.name != "seq"]

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from referee.accounts import accounts
 from referee.db.engine import Database
 from referee.errors import BadOption, Conflict
-from referee.workflows import invitations
+from referee.workflows.accounts import invitations
 from referee_extras.series import operations
 from tests.api.conftest import Person, Service
 from tests.api.organised import create

@@ -27,10 +27,10 @@ from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
-from referee.workflows.entry_reasons import entry_reason
-from referee.workflows.ladder_reasons import WaitingLadder, list_waiting_ladders, most_urgent
-from referee.workflows.unrated import unrated_reasons
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.explaining.entry_reasons import entry_reason
+from referee.workflows.explaining.ladder_reasons import WaitingLadder, list_waiting_ladders, most_urgent
+from referee.workflows.explaining.unrated import unrated_reasons
+from referee.workflows.explaining.waiting_reasons import Reason
 
 MAX_SHOWN: Final = 20  # matches, and as many tournaments
 MANY_SEATS: Final = 5_000

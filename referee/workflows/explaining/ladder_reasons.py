@@ -17,7 +17,7 @@ from referee.ladders.kinds import LadderPlay
 from referee.ladders.members import Membership
 from referee.ladders.tables import Ladder, LadderPlayer
 from referee.pairing.official import PARTNER_WAIT_S, OfficialState
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.explaining.waiting_reasons import Reason
 
 _OF_OWNER: Final = ("official_off", "official_game_off")  # reasons that come last, because the owner knows them
 

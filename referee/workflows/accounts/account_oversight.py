@@ -19,7 +19,7 @@ from referee.db.engine import current_time
 from referee.db.kinds import SearchKind
 from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict
-from referee.workflows import pausing
+from referee.workflows.bots import pausing
 
 SUSPENDED: Final = "The account of its owner is suspended."
 

@@ -12,7 +12,8 @@ from referee.matches.tables import DealGroup, StoredMatch
 from referee.tournaments import lifecycle, starting, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament
-from referee.workflows import deal_group_closing, voiding
+from referee.workflows.ending import deal_group_closing
+from referee.workflows.voids import voiding
 
 
 def cancel_tournament(

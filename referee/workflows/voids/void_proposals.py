@@ -18,8 +18,8 @@ from referee.matches import voids
 from referee.matches.states import VoidState
 from referee.matches.tables import MatchSeat, MatchVoid, StoredMatch
 from referee.matches.voids import VoidRequest
-from referee.workflows import rematches, voiding
-from referee.workflows.voiding import VoidReport
+from referee.workflows.voids import rematches, voiding
+from referee.workflows.voids.voiding import VoidReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from referee.matches import logs, matches
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
-from referee.workflows import visibility
+from referee.workflows.publishing import visibility
 
 MAX_CANDIDATES: Final = 100  # matches that have run the longest; there are rarely more
 

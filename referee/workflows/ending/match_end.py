@@ -33,8 +33,8 @@ from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.webhooks import inbox, outbox
 from referee.webhooks.states import NotificationType
-from referee.workflows import deal_group_closing, health
-from referee.workflows.deal_group_closing import ClosedGroup
+from referee.workflows.ending import deal_group_closing, health
+from referee.workflows.ending.deal_group_closing import ClosedGroup
 
 
 @dataclass(frozen=True, slots=True)

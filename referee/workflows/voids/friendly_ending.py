@@ -16,7 +16,7 @@ from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch, friendly
 from referee.webhooks import outbox
 from referee.webhooks.states import NotificationType
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 
 
 class LongFriendly(NamedTuple):

@@ -11,7 +11,7 @@ from referee.bots.tables import Bot
 from referee.ladders import members
 from referee.matches.states import OPEN
 from referee.matches.tables import MatchSeat, StoredMatch, friendly
-from referee.workflows import voiding
+from referee.workflows.voids import voiding
 
 CANCEL_REASON: Final = "bot_paused"  # the public reason
 

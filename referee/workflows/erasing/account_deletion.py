@@ -33,7 +33,8 @@ from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentEntry, TournamentGuest
 from referee.webhooks import webhooks
 from referee.webhooks.tables import InboxEntry, Webhook
-from referee.workflows import erasure, named_messages, stored_responses, tournament_cancellation
+from referee.workflows.erasing import erasure, named_messages, stored_responses
+from referee.workflows.voids import tournament_cancellation
 
 _NAMED: Final = 5  # tournaments that an error names
 _LEFT: Final = "Its organiser deleted their account, and nobody else runs it."

@@ -13,7 +13,7 @@ from referee.tournaments import eligibility
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.states import BEFORE_START, Preflight, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
-from referee.workflows.waiting_reasons import Reason
+from referee.workflows.explaining.waiting_reasons import Reason
 
 
 def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> Reason:

@@ -21,7 +21,8 @@ from referee.matches.tables import DealGroup, Result, StoredMatch
 from referee.matches.voids import VoidRequest
 from referee.tournaments.states import IN_PROGRESS
 from referee.tournaments.tables import Tournament
-from referee.workflows import deal_group_closing, rematches
+from referee.workflows.ending import deal_group_closing
+from referee.workflows.voids import rematches
 
 MAX_REASON_LENGTH = 500  # characters
 

@@ -29,7 +29,8 @@ from referee.matches.states import OPEN
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
 from referee.plugs import Reaction
 from referee.tournaments.tables import EntryRequest, Invitation, TournamentEntry
-from referee.workflows import named_messages, retirement, stored_responses
+from referee.workflows.bots import retirement
+from referee.workflows.erasing import named_messages, stored_responses
 
 BATCH: Final = 1_000  # rows of a table that one transaction erases
 

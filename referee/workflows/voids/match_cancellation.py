@@ -9,7 +9,8 @@ from referee.errors import Conflict
 from referee.matches import logs, matches, queued_seats
 from referee.matches.states import ENDED, OPEN, WITHOUT_RESULT, MatchState
 from referee.matches.tables import StoredMatch
-from referee.workflows import deal_group_closing, voiding
+from referee.workflows.ending import deal_group_closing
+from referee.workflows.voids import voiding
 
 
 def cancel_match(

@@ -1,0 +1,1 @@
+"""Create, oversee and recover accounts, and invite them to run things together."""

@@ -1,0 +1,1 @@
+"""Check whether bots are fit to play, and pause and retire them."""

@@ -1,0 +1,1 @@
+"""Begin, resume and end matches: store logs and results, and close deal groups."""

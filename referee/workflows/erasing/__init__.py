@@ -1,0 +1,1 @@
+"""Export and delete what is stored about accounts and bots."""

@@ -1,0 +1,1 @@
+"""Explain why a bot waits, and why a match is unrated."""

@@ -1,0 +1,1 @@
+"""Cancel matches and tournaments, void results, and play matches again."""
