@@ -24,7 +24,7 @@ MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
 LOCK_ARGS ?=
 PYTEST_ARGS ?=
-PYTEST_PROCESSES ?= 4  # two of them mostly wait; see tests/lanes.py
+PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE

@@ -212,16 +212,3 @@ def test_a_webhook_is_made_and_deleted(page_at: PageAt, filled: Filled) -> None:
     card.get_by_role("button", name="Really delete?").click()
 
     expect(card).to_have_count(0)
-
-
-def test_what_is_played_comes_to_the_first_page_by_itself(page_at: PageAt, filled: Filled) -> None:
-    page = page_at("/")
-    expect(page.locator("[data-live]")).to_have_attribute("data-live", "live")
-
-    live = filled.begin("prisoners", rated=False)
-    live.go_on(2)
-
-    card = page.locator(f"[data-match='{live.id}']")
-    expect(card).to_contain_text("Ada")
-    live.finish()
-    expect(card).to_have_count(0)
