@@ -123,7 +123,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.tournaments": {"states", "tables"},
     "referee.retention": set(),
 }
-FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, that extras import
+FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, that extras may import
     "referee.accounts": {"accounts", "acts", "co_organisers", "roles", "scopes", "tables"},
     "referee.bots": {"bots", "states", "tables"},
     "referee.webhooks": set(),
@@ -220,7 +220,7 @@ def test_extras_import_the_areas_through_the_modules_listed_for_them(area: str) 
         if within(used, area) and used != area and importer.startswith("referee_extras.")
     }
 
-    assert taken == FOR_EXTRAS[area]
+    assert taken <= FOR_EXTRAS[area]
 
 
 @cache

@@ -14,11 +14,16 @@ from sqlalchemy.orm import Session
 
 import referee_extras
 from api.pages.page_places import added_to_place
+from api.pages.static_files import CACHE_FOREVER, url_of_static
+from api.requests import DOCS_POLICY
 from referee import plugs
 from referee.accounts.tables import Account
+from referee.db.engine import Database
 from referee.db.reactions import react
+from referee.db.revisions import is_usable_at_start
 from referee.errors import Unavailable
 from referee.plugs import BrokenExtra, Extra, PagePlace, Reaction
+from tests.api.conftest import Service
 from tests.database.world import World
 
 Install = Callable[..., None]
@@ -110,18 +115,53 @@ def test_an_outage_of_the_database_in_an_extra_fails_the_whole_transaction(insta
     assert plugs.take_failures() == {}
 
 
+def test_a_page_is_shown_without_what_an_extra_fails_to_add(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = next(extra for extra in plugs.extras() if PagePlace.TOURNAMENTS_TOP in extra.places)
+    module, _, name = extra.places[PagePlace.TOURNAMENTS_TOP].partition(":")
+    added = str(plugs.load(extra.places[PagePlace.TOURNAMENTS_TOP])())
+    whole = service.anonymous().get("/tournaments")
+    monkeypatch.setattr(f"{module}.{name}", broken)
+
+    page = service.anonymous().get("/tournaments")
+
+    assert (whole.status_code, page.status_code) == (200, 200)
+    assert whole.text.replace(added, "") == page.text != whole.text
+    assert plugs.take_failures() == {(extra.name, "tournaments_top"): 1}
+
+
+def test_files_of_extras_are_below_their_names_and_in_the_version_of_all_static_files(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for extra in plugs.extras():
+        for kind in ("templates", "static"):
+            assert {path.name for path in (extra.folder / kind).glob("*")} <= {extra.name}
+    files = [f"{extra.name}/{path.name}" for extra in plugs.extras() for path in (extra.folder / "static").glob("*/*")]
+    with service.app.test_request_context():
+        paths = [url_of_static(name) for name in files]
+
+    assert len({path.split("/")[2] for path in paths}) == 1
+    for path in paths:
+        sent = service.anonymous().get(path)
+        assert (sent.status_code, sent.headers["Cache-Control"]) == (200, CACHE_FOREVER)
+        assert sent.headers["Content-Security-Policy"] == DOCS_POLICY
+
+
 def test_a_place_that_does_not_exist_is_an_error(install: Install) -> None:
     with pytest.raises(ValueError, match="no_place"):
         added_to_place("no_place")
 
 
-def test_an_extra_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extra_that_cannot_be_imported_is_named_and_refuses_the_start(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, database: Database
+) -> None:
     monkeypatch.setattr(referee_extras, "EXTRAS", ("nowhere",))
     plugs.extras.cache_clear()
 
     with pytest.raises(BrokenExtra, match=r"The extra 'nowhere' cannot be used: .*No module named"):
         plugs.extras()
 
+    assert not is_usable_at_start(database)
+    assert "nowhere" in caplog.text
     plugs.extras.cache_clear()
 
 
