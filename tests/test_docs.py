@@ -17,14 +17,15 @@ from tests.machine import require
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+PROTOCOL = (ROOT / "docs/bot-protocol.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMAND = r"^referee ([a-z][a-z-]*)(?: ([a-z][a-z-]*)\b)?"
 named_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def block(name: str) -> str:
-    """The code block of the README that follows ``<!-- test: name -->``."""
-    found = re.search(rf"<!-- test: {name} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+def block(name: str, page: str = README) -> str:
+    """The code block of a page that follows ``<!-- test: name -->``."""
+    found = re.search(rf"<!-- test: {name} -->\n```\w+\n(.*?)```", page, re.DOTALL)
     assert found, name
     return found[1]
 
@@ -48,27 +49,34 @@ def run(line: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_the_bot_of_the_readme_has_at_most_20_lines_of_code() -> None:
-    assert len([line for line in block("bot").splitlines() if line.strip()]) <= 20
+def test_the_bot_in_20_lines_plays_a_match_without_faults(tmp_path: Path) -> None:
+    bot = block("bot", PROTOCOL)
+    (tmp_path / "mybot.py").write_text(bot)
+    command = re.search(r"`(referee play \S+ mybot\.py \S+)`", PROTOCOL)
+    assert command
+
+    played = run(command[1], tmp_path)
+
+    assert len([line for line in bot.splitlines() if line.strip()]) <= 20
+    assert re.search(r"mybot\.py.* 0$", played, re.MULTILINE), f"the bot had faults:\n{played}"
 
 
 def test_the_first_match_of_the_readme_is_played_told_and_verified(tmp_path: Path) -> None:
-    (tmp_path / "mybot.py").write_text(block("bot"))
     lines = [line for line in block("first-match").splitlines() if line.startswith("referee ")]
 
-    played, told, verified = (run(line, tmp_path) for line in lines)
+    _, played, told, verified = (run(line, tmp_path) for line in lines)
 
-    assert re.search(r"mybot\.py.* 0$", played, re.MULTILINE), f"the bot had faults:\n{played}"
+    assert re.search(r"mybot .* 0$", played, re.MULTILINE), f"the bot had faults:\n{played}"
     assert told
     assert "ok" in verified
 
 
 def test_a_bot_is_registered_as_the_readme_says(tmp_path: Path) -> None:
-    """The last command runs the bot until Ctrl-C; here it ends when the bot has its certificate."""
-    login, register = block("register").strip().splitlines()
+    """The bot is that in 20 lines. The last command runs it until Ctrl-C; here it ends when it has its certificate."""
+    login, register = block("register").replace("--start mybot", "--start mybot.py").strip().splitlines()
     allowed = re.search(r"export (REFEREE_EGRESS_ALLOW)=(\S+)", block("service"))
     assert allowed
-    (tmp_path / "mybot.py").write_text(block("bot"))
+    (tmp_path / "mybot.py").write_text(block("bot", PROTOCOL))
     with service(tmp_path / "data", **{allowed[1]: allowed[2]}) as up:
         own = {"REFEREE_URL": up.url, "XDG_CONFIG_HOME": str(tmp_path / "config")}
         run(login, tmp_path, **own)
@@ -106,8 +114,6 @@ def test_commands_that_are_named_exist(page: Path) -> None:
     shell = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     named = {*re.findall(COMMAND, shell, re.MULTILINE), *re.findall(rf"`{COMMAND[1:]}", text)}
 
-    if page.name == "CHANGELOG.md":  # it also names commands of groups that are gone
-        named = {(command, "") for command, _ in named}
     assert [command for command in named if not exists(*command)] == []
 
 

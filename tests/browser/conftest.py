@@ -14,6 +14,7 @@ policy, failed or redirected requests. A test removes the problems it expects fr
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -159,6 +160,17 @@ class PageAt:
     def _failed(self, request: Request) -> None:
         if request.failure != "net::ERR_ABORTED":  # left by the page itself: a stream, or the page before
             self.troubles.append(f"failed: {request.method} {request.url}: {request.failure}")
+
+
+def wait_for(page: Page, expression: str, arg: Any = None) -> None:
+    """Wait until a JavaScript expression is true, or the value of a function of ``arg``.
+
+    Playwright's ``wait_for_function`` may evaluate it in the page, where the content policy forbids that.
+    """
+    until = time.monotonic() + PATIENCE_MS / 1000
+    while not page.evaluate(expression, arg):
+        assert time.monotonic() < until, f"this never came true: {expression}"
+        page.wait_for_timeout(20)
 
 
 Axe = Callable[..., None]

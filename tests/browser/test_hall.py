@@ -14,7 +14,7 @@ from referee.bots.tables import Bot
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
 from referee.workflows.bots import handshake_results
-from tests.browser.conftest import Axe, PageAt
+from tests.browser.conftest import Axe, PageAt, wait_for
 from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PLAYED, Filled
 from tests.browser.test_tournaments import event
 from tests.browser.test_watching import quick, until
@@ -118,9 +118,9 @@ def test_keys_stop_and_step(window: BrowserContext, filled: Filled) -> None:
     page.keyboard.press("Space")
     until(page, lambda: page.evaluate(SHOWN) != seen[-1])
     page.keyboard.press("f")
-    page.wait_for_function("document.fullscreenElement !== null")
+    wait_for(page, "document.fullscreenElement !== null")
     page.get_by_role("button", name="Full screen").click()
-    page.wait_for_function("document.fullscreenElement === null")
+    wait_for(page, "document.fullscreenElement === null")
 
 
 def test_a_live_table_is_played_to_its_end_and_then_the_next(window: BrowserContext, filled: Filled) -> None:
@@ -182,11 +182,11 @@ def test_the_screen_is_kept_awake_again_when_the_page_becomes_visible(page_at: P
     context.add_init_script(LOCKS)
     page = context.new_page()
     page.goto(f"/tournaments/{filled.tournaments['swiss']}/hall")
-    page.wait_for_function("locks === 1")
+    wait_for(page, "locks === 1")
 
     page.evaluate("document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))")
 
-    page.wait_for_function("locks === 2")
+    wait_for(page, "locks === 2")
 
 
 @pytest.mark.parametrize(("width", "height", "entrants"), [(1920, 1080, 4), (1280, 720, 100)])

@@ -129,6 +129,8 @@ def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled:
     page.wait_for_url(lambda url: urlsplit(url).path == "/organise")
     with filled.database.read() as session:
         assert made not in [one.id for one in tournaments.list_tournaments(session, limit=100).items]
+    asked_late = f"tournament={made}"  # what the page still asked about the draft
+    page_at.troubles[:] = [one for one in page_at.troubles if asked_late not in one]
 
 
 def test_an_open_tournament_with_entries_shows_what_can_still_be_changed(

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Error as PlaywrightError
 
+from tests.browser.conftest import wait_for
 from tests.browser.record import Filled
 from tests.browser.service import served
 from tests.deploy.proxying import CONFIGURATION, Proxy, Upstream, in_front_of
@@ -80,7 +81,7 @@ def _load_once(browser: Browser, proxy: Proxy, path: str, failed: list[str], *, 
         page.on("requestfailed", lambda request: failed.append(f"{request.url}: {request.failure}"))
         with page.expect_response(lambda response: response.url.endswith("/stream")) if live else nullcontext():
             page.goto(path)
-        page.wait_for_function("[...document.images].every((image) => image.complete)")
+        wait_for(page, "[...document.images].every((image) => image.complete)")
         protocols = set(page.evaluate(PROTOCOLS))
         now = list(failed)
     files = [path for path in paths if path.startswith("/static/")]

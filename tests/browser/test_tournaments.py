@@ -13,7 +13,7 @@ from referee.match.time_limits import Limits
 from referee.tournaments import disqualification, entries, starting, tournaments
 from referee.tournaments.states import TournamentState
 from tests.browser.busy_pages import OBSERVE_SHIFTS
-from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
+from tests.browser.conftest import PATIENCE_MS, Axe, PageAt, wait_for
 from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PAYLOAD, Filled
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 
@@ -91,13 +91,11 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     expect(page.locator(".tournament-head .state")).to_have_text("finished")
     fresh = page_at(f"/tournaments/{made}")
     expected = fresh.evaluate(TABLE)
-    page.wait_for_function(f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
-    page.wait_for_function(
-        f"expected => JSON.stringify(({NEWEST})()) === JSON.stringify(expected)", arg=fresh.evaluate(NEWEST)
-    )
+    wait_for(page, f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
+    wait_for(page, f"expected => JSON.stringify(({NEWEST})()) === JSON.stringify(expected)", arg=fresh.evaluate(NEWEST))
     fresh.goto(f"/tournaments/{made}/standings?columns=all")
     expected = fresh.evaluate(TABLE)
-    wide.wait_for_function(f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
+    wait_for(wide, f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
     assert expected[0][-1][-1] not in ("", "–"), "with error bars"
 
 

@@ -12,7 +12,7 @@ from referee.match.chance import CommittedChance, commitment, deal_key
 from referee.match.log import parse_row
 from referee.viewer import render_standalone
 from referee.viewer.questions import questions
-from tests.browser.conftest import Axe, PageAt
+from tests.browser.conftest import Axe, PageAt, wait_for
 from tests.browser.record import Filled
 from tests.golden import path
 
@@ -144,7 +144,7 @@ def test_a_link_leads_to_its_decision_and_tells_all_about_it(from_disk: Opened) 
     assert "played" in panel.locator(".legal .chosen").inner_text()
     assert panel.locator(".json-table").count() > 1
     page.evaluate("location.hash = '#row-30'")
-    page.wait_for_function("() => document.querySelector('.decided .tag')?.textContent !== '#17'")
+    wait_for(page, "() => document.querySelector('.decided .tag')?.textContent !== '#17'")
     (there,) = [one["n"] for one in map(parse_row, log("pool-nap-3")) if one["row"] == 30]
     assert panel.locator(".decided .tag").inner_text() == f"#{there}"
 
@@ -211,7 +211,7 @@ def test_everything_goes_by_keys(from_disk: Opened) -> None:
     keys.press("Home")
     assert at() == 0
     keys.press("Space")
-    page.wait_for_function("() => Number(document.querySelector('.viewer').dataset.at) > 0")
+    wait_for(page, "() => Number(document.querySelector('.viewer').dataset.at) > 0")
     keys.press("Space")
     assert page.get_by_role("button", name="Play").is_visible()
     keys.press("?")
@@ -294,7 +294,7 @@ def test_a_match_is_followed_live_and_becomes_its_replay(page_at: PageAt, filled
     page.get_by_label("First event").click()
     known = page.locator(".step").inner_text()
     live.go_on(6)
-    page.wait_for_function("(known) => document.querySelector('.step').textContent !== known", arg=known)
+    wait_for(page, "(known) => document.querySelector('.step').textContent !== known", arg=known)
     assert page.locator(".viewer").get_attribute("data-at") == "0"  # who has gone back is left there
 
     page.get_by_label("Last event").click()
@@ -402,6 +402,6 @@ def test_cards_are_fetched_one_by_one_without_their_common_file(page_at: PageAt,
     page.goto(f"/matches/{filled.matches['saint-poker']}")
     page.wait_for_selector(HELD)
 
-    page.wait_for_function("() => [...document.querySelectorAll('img.face')].every((one) => one.naturalWidth > 0)")
+    wait_for(page, "() => [...document.querySelectorAll('img.face')].every((one) => one.naturalWidth > 0)")
     assert page.locator("img.face").first.get_attribute("src").endswith(".svg")  # type: ignore[union-attr]
     page_at.troubles[:] = [one for one in page_at.troubles if "503" not in one]

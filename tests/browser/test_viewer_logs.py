@@ -8,7 +8,7 @@ from playwright.sync_api import FilePayload, Page
 from referee.match.canonical import Json, dumps
 from referee.match.log import digest, parse_row
 from referee.match.signing_keys import SigningKey
-from tests.browser.conftest import Axe, PageAt
+from tests.browser.conftest import Axe, PageAt, wait_for
 from tests.browser.test_viewer import FAILED, FEW, HELD, STEP_ALL, joined, log
 
 
@@ -112,9 +112,7 @@ def test_what_is_no_log_is_told_with_its_line(page_at: PageAt) -> None:
     page = page_at("/replay")
     for content, words in JUNK.values():
         drop(page, content, f"{len(words)}.log")
-        page.wait_for_function(
-            "(words) => document.querySelector('.log-status').textContent.includes(words)", arg=words
-        )
+        wait_for(page, "(words) => document.querySelector('.log-status').textContent.includes(words)", arg=words)
     assert page.locator(".felt").count() == 0
     page.get_by_label("Or a match").fill("mat_1")
     page.get_by_role("button", name="Open").click()

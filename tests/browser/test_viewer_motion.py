@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-from tests.browser.conftest import Axe, PageAt
+from tests.browser.conftest import PATIENCE_MS, Axe, PageAt, wait_for
 from tests.browser.record import Filled
 from tests.browser.test_viewer import faulty
 
@@ -36,7 +36,7 @@ def test_a_match_plays_by_itself_until_the_reader_does_something(page_at: PageAt
     page = page_at(f"/matches/{filled.matches['saint-poker']}", motion=True)
     page.wait_for_selector(".felt")
     begun = page.evaluate(AT)
-    page.wait_for_function(f"() => {AT} > {begun} + 2")
+    wait_for(page, f"() => {AT} > {begun} + 2")
     page.keyboard.press("ArrowLeft")
 
     assert page.locator(".play").get_attribute("aria-label") == "Play"
@@ -50,7 +50,7 @@ def test_nothing_plays_or_moves_for_readers_who_prefer_that(page_at: PageAt, fil
     assert page.locator(".play").get_attribute("aria-label") == "Play"
     begun = page.evaluate(AT)
     page.keyboard.press("Space")
-    page.wait_for_function(f"() => {AT} > {begun} + 2")
+    wait_for(page, f"() => {AT} > {begun} + 2")
     assert page.locator(".flights").count() == 0
 
 
@@ -68,7 +68,7 @@ def test_cards_fly_to_their_places(page_at: PageAt, filled: Filled) -> None:
     log = page.request.get(f"{page_at.url}/api/v1/matches/{filled.matches['pool-nap']}/log").body()
     page.set_input_files("#log-file", {"name": "log.ndjson", "mimeType": "application/x-ndjson", "buffer": log})
     page.wait_for_selector(".felt")
-    page.wait_for_function("() => window.flown > 0")
+    wait_for(page, "() => window.flown > 0")
 
     assert page.locator(".flights").get_attribute("aria-hidden") == "true"
 
@@ -78,7 +78,7 @@ def test_the_end_is_a_result_with_a_match_to_watch_next(page_at: PageAt, filled:
     page = page_at(path)
     last = near_the_end(page, path)
     page.keyboard.press("Space")
-    page.wait_for_selector(ENDING)
+    page.wait_for_selector(ENDING, timeout=4 * PATIENCE_MS)  # the events before it are played in their time
     page.get_by_role("link", name="Watch next").wait_for()
 
     href = page.get_by_role("link", name="Watch next").get_attribute("href")
@@ -93,7 +93,7 @@ def test_the_end_is_a_result_with_a_match_to_watch_next(page_at: PageAt, filled:
     assert page.locator(ENDING).count() == 0
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Space")
-    page.wait_for_selector(ENDING)
+    page.wait_for_selector(ENDING, timeout=4 * PATIENCE_MS)  # the events before it are played in their time
     page.get_by_role("button", name="Watch again").click()
     assert page.locator(ENDING).count() == 0
     assert page.locator(".play").get_attribute("aria-label") == "Pause"

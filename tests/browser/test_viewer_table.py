@@ -15,7 +15,7 @@ from referee.match.chance import CommittedChance, commitment
 from referee.match.log import parse_row, reveal_line
 from referee.match.reveal import Reveal
 from referee.viewer import render_standalone
-from tests.browser.conftest import PageAt
+from tests.browser.conftest import PageAt, wait_for
 from tests.browser.record import PLAYED, Filled
 from tests.browser.test_viewer import HELD, log
 from tests.browser.test_viewer_logs import drop
@@ -77,7 +77,7 @@ def opened(window: Page, lines: list[bytes], folder: Path, size: tuple[int, int]
     window.goto("about:blank")  # a change of the hash alone would not load the page
     window.goto(file.as_uri() + end)
     window.wait_for_selector(HELD)
-    window.wait_for_function(IS_SIZED, arg=[width, height])
+    wait_for(window, IS_SIZED, arg=[width, height])
     return window
 
 
@@ -115,7 +115,7 @@ def test_the_whole_table_is_in_view_on_the_page_of_a_match(
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"/matches/{filled.matches[game]}")
         page.wait_for_selector(HELD)
-        page.wait_for_function(IS_SIZED, arg=[width, height])
+        wait_for(page, IS_SIZED, arg=[width, height])
 
         # Cards become as small as the fullest middle of the match needs, and this match is another each time.
         assert [fault for fault in faults(page) if "tiny card in the middle" not in fault] == []
@@ -325,14 +325,14 @@ def test_back_returns_from_a_jump_and_keeps_the_view(window: Page, tmp_path: Pat
     assert event(page) not in (31, jumped)
     page.go_back()
     page.wait_for_url(f"**#e{jumped}")
-    page.wait_for_function("at => document.querySelector('.viewer').dataset.at === String(at)", arg=jumped - 1)
+    wait_for(page, "at => document.querySelector('.viewer').dataset.at === String(at)", arg=jumped - 1)
     page.go_back()
-    page.wait_for_function("() => document.querySelector('.viewer').dataset.at === '30'")
+    wait_for(page, "() => document.querySelector('.viewer').dataset.at === '30'")
 
     assert page.url.endswith("#e31")
     assert page.get_by_label("View").input_value() == "1"
     page.go_forward()
-    page.wait_for_function("at => document.querySelector('.viewer').dataset.at === String(at)", arg=jumped - 1)
+    wait_for(page, "at => document.querySelector('.viewer').dataset.at === String(at)", arg=jumped - 1)
 
 
 def test_an_address_without_its_event_opens_the_first_decision(window: Page, tmp_path: Path) -> None:
