@@ -11,15 +11,16 @@ from typing import Any
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 WAITING = "tests/end_to_end/"
-TOGETHER = (
-    "tests/browser/",  # one Chromium, one service, one record for all of them
+BROWSER = "tests/browser/"  # one Chromium, one service, one record for all of them
+BESIDE_NO_BROWSER = (  # they add network interfaces to the machine, at which Chromium gives up what it is loading
+    *("tests/end_to_end/test_chaos.py", "tests/end_to_end/test_hosts.py"),
+    *("tests/tools/test_hosts.py", "tests/botclient/test_unsent_requests.py"),
 )
 
 
 def unit_of(test_id: str) -> str:
-    """What the test cannot be parted from: its file, or its folder."""
-    folders = (folder for folder in TOGETHER if test_id.startswith(folder))
-    return next(folders, test_id.partition("::")[0])
+    """What the test cannot be parted from: its file, or all tests that run in one process with the browser's."""
+    return BROWSER if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)) else test_id.partition("::")[0]
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types

@@ -205,7 +205,7 @@ def checked(**check: Any) -> dict[str, Any]:
 
 
 def test_a_certified_bot_with_many_warnings_is_reported_in_ten_lines() -> None:
-    """Five of the lines are those of the README's bot; its page and the rated matches follow from the service."""
+    """Five of the lines are those of the bot in 20 lines; its page and the rated matches follow from the service."""
     kinds = ("resent_same", "resent_same", "signature_wrong", "signature_old", "signature_missing")
     findings = [warning | {"id": kind, "curl": "curl -d" + " x" * 900} for kind in kinds]
     latency = {"total": {"calls": 60, "p50": 1.0, "p99": 12.0}}

@@ -25,21 +25,21 @@ from tests.cli.running import service as running_service
 from tests.cli.running import surroundings
 from tests.end_to_end.processes import until
 from tests.end_to_end.service import ROOT
-from tests.test_docs import block
+from tests.test_docs import PROTOCOL, block
 
 EACH, TOGETHER = 2, 6  # matches
-GAMES = {"pool-nap", "saint-poker"}  # of the bot of the README; the starter bot plays all
+GAMES = {"pool-nap", "saint-poker"}  # of the bot in 20 lines; the starter bot plays all
 PATIENCE_S = 420.0  # the checks, 30 s without a partner, and the matches
 
 
 def test_bots_that_were_only_registered_play_on_the_official_ladders_and_get_ratings(tmp_path: Path) -> None:
-    """Register the starter bot and that of the README, of one owner: neither is a partner of the other."""
+    """Register the starter bot and the bot in 20 lines, of one owner: neither is a partner of the other."""
     ladders = tmp_path / "ladders.toml"
     write_faster_ladders(ladders)
     settings = {"REFEREE_LADDERS": str(ladders), "REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535"}
     with (
         serve_starter_bot(tmp_path / "starter") as starter,
-        serve_readme_bot(tmp_path / "readme") as readme,
+        serve_short_bot(tmp_path / "short") as short,
         running_service(tmp_path / "data", **settings) as up,
         Api(up.url) as anybody,
     ):
@@ -48,7 +48,7 @@ def test_bots_that_were_only_registered_play_on_the_official_ladders_and_get_rat
         with Api(up.url, token) as owner:
             for name, folder, url in (
                 ("starter", tmp_path / "starter", starter),
-                ("mine", tmp_path / "readme", readme),
+                ("mine", tmp_path / "short", short),
             ):
                 bot = owner.post("/bots", {"name": name, "url": url})
                 (folder / "secret.txt").write_text(bot["secret"])
@@ -88,7 +88,7 @@ def check_record(database: Database, bot_ids: list[str]) -> None:
         assert [*audit(session)] == []
         told = [waiting.explain_waiting(session, bot_id, runner_slots=100) for bot_id in bot_ids]
     places = [{match.ladder_id for match in bot.matches} | {ladder.ladder_id for ladder in bot.ladders} for bot in told]
-    assert [*map(len, places)] == [len(load_official_ladders()), len(GAMES)]  # of the starter bot, and of the README's
+    assert [*map(len, places)] == [len(load_official_ladders()), len(GAMES)]  # of the starter bot, and of the other
     database.dispose()
 
 
@@ -135,10 +135,10 @@ def serve_starter_bot(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serve_readme_bot(folder: Path) -> Iterator[str]:
-    """Run the bot of the README. Yield its URL."""
+def serve_short_bot(folder: Path) -> Iterator[str]:
+    """Run the bot in 20 lines. Yield its URL."""
     folder.mkdir()
-    (folder / "mybot.py").write_text(block("bot"))
+    (folder / "mybot.py").write_text(block("bot", PROTOCOL))
     port = free_port()
     with running(folder, port, "mybot.py") as url:
         yield url
