@@ -133,6 +133,7 @@ def test_table_and_controls_are_in_a_low_window_together(
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(f"/matches/{filled.matches[game]}")
     page.wait_for_selector(HELD)
+    wait_for(page, IS_SIZED, [*size])
     page.locator(".play-area").evaluate("(one) => one.scrollIntoView()")
 
     head, felt, controls = (page.locator(f".play-area .{part}").bounding_box() for part in ("head", "felt", "controls"))
@@ -166,12 +167,14 @@ def test_as_many_marks_as_a_seat_can_have_are_in_view(window: Page, tmp_path: Pa
         assert page.locator(".seat .mark").count() >= 4 * len(marks)
 
 
-def test_as_many_marks_as_a_seat_can_have_are_in_view_on_the_page_of_a_match(page_at: PageAt, filled: Filled) -> None:
+def test_as_many_marks_as_a_seat_can_have_are_in_view_on_a_page_of_the_service(page_at: PageAt) -> None:
     page = page_at("/games")
     for width, height in (LAPTOP, PHONE):
         page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"/matches/{filled.matches['prince-albert']}")
+        page.goto("/replay")
+        drop(page, b"\n".join(log("prince-albert-4")) + b"\n")
         page.wait_for_selector(HELD)
+        wait_for(page, IS_SIZED, [width, height])
 
         assert [page.evaluate(MARK_ALL_SEATS, marks) for marks in (MOST_MARKS, LONG_MARKS)] == [[], []]
 
@@ -216,6 +219,7 @@ def test_the_table_of_a_live_match_is_in_view(page_at: PageAt, filled: Filled, f
         page.set_viewport_size({"width": width, "height": height})
         page.goto(f"/matches/{filled.matches['open']}")
         page.wait_for_selector(".event-list button", state="attached")
+        wait_for(page, IS_SIZED, [width, height])
 
         assert faults(page) == []
 
@@ -227,6 +231,7 @@ def test_a_dropped_log_shows_its_table_at_once(page_at: PageAt, faults: Faults) 
         page.goto("/replay")
         drop(page, b"\n".join(log("rummy-royal-3")) + b"\n")
         page.wait_for_selector(HELD)
+        wait_for(page, IS_SIZED, [width, height])
 
         assert page.evaluate(IN_VIEW)
         assert page.locator(".log-status").is_visible()
@@ -288,6 +293,7 @@ def test_long_names_push_nothing_away(window: Page, tmp_path: Path, faults: Faul
         window.goto("about:blank")
         window.goto(file.as_uri())
         window.wait_for_selector(".badge[data-state=bad]")  # the links no longer hold
+        wait_for(window, IS_SIZED, [*size])
 
         assert [one for one in faults(window) if "sentence" not in one] == []
 
