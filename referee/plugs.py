@@ -115,9 +115,8 @@ def call_at(place: PagePlace, **context: Any) -> list[Any]:
         if place in extra.places:
             try:
                 found.append(load(extra.places[place])(**context))
-            except Exception:
-                log.exception("extra_failed", extra={"extra": extra.name, "point": place})
-                count_failure(extra, place)
+            except Exception:  # noqa: BLE001  # whatever the code of an extra raises; it is logged with its traceback
+                report_failure(extra, place)
     return [added for added in found if added is not None]
 
 
@@ -131,8 +130,9 @@ def find_organised(kind: str) -> Organised | None:
     return next((organised for organised in list_organised() if organised.kind == kind), None)
 
 
-def count_failure(extra: Extra, point: str) -> None:
-    """Count that the work of an extra at a point of the service failed and was left out."""
+def report_failure(extra: Extra, point: str) -> None:
+    """Log the exception being handled, and count that the work of an extra at a point was left out."""
+    log.exception("extra_failed", extra={"extra": extra.name, "point": point})
     with _counting:
         _failures[extra.name, point] += 1
 

@@ -19,7 +19,7 @@ BESIDE_NO_BROWSER = (  # they add network interfaces to the machine, at which Ch
 
 
 def unit_of(test_id: str) -> str:
-    """What the test cannot be parted from: its file, or all tests that run in one process with the browser's."""
+    """Return the unit of a test: its file, or the unit of all tests that run in the process of the browser."""
     return BROWSER if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)) else test_id.partition("::")[0]
 
 

@@ -1,6 +1,5 @@
 """Let extras take part in transactions of the service."""
 
-import logging
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
@@ -9,8 +8,6 @@ from sqlalchemy.orm import Session
 from referee import plugs
 from referee.db.driver_errors import is_outage
 from referee.plugs import Reaction
-
-log = logging.getLogger(__name__)
 
 
 def react(session: Session, reaction: Reaction, *details: Any) -> None:
@@ -26,5 +23,4 @@ def react(session: Session, reaction: Reaction, *details: Any) -> None:
             except Exception as error:
                 if isinstance(error, DBAPIError) and is_outage(error):
                     raise
-                log.exception("extra_failed", extra={"extra": extra.name, "point": reaction})
-                plugs.count_failure(extra, reaction)
+                plugs.report_failure(extra, reaction)

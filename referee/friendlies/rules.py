@@ -18,7 +18,6 @@ from referee.friendlies.states import Challengers, ChallengerVerdict
 from referee.friendlies.tables import ChallengerEntry, FriendlyRules
 
 MAX_ENTRIES: Final = 200  # accounts that an owner has accepted or blocked
-MINUTES_PER_DAY: Final = 24 * 60
 
 
 @dataclass(frozen=True, slots=True)

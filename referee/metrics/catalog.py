@@ -83,7 +83,6 @@ COUNTED: Final = (
     *(DECISIONS, TIME_BEFORE, TIME_OF_BOT, TIME_AFTER, FAULTS, MATCHES_ENDED, LEASES_EXPIRED, RUNNER_CPU),
     *(TRANSACTIONS, TRANSACTION_JOBS, REQUESTS, REQUEST_TIME, EXTRA_FAILURES),
 )
-BY_NAME: Final = {metric.name: metric for metric in COUNTED}
 PROCESS_GAUGES: Final = {  # states that processes report, summed over all of them
     "referee_streams": "Open event streams, in all API processes.",
     "referee_runner_matches": "Matches being played, in all work-horses.",

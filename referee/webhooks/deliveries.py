@@ -35,7 +35,6 @@ LEASE_S: Final = 30.0  # longer than a call plus the wait to record its outcome
 HTTP_GONE: Final = 410  # unsubscribes the receiver, according to the Standard Webhooks specification
 LEASES: Final = Leases(Delivery, claimed=DeliveryState.DUE, lease_s=LEASE_S)
 _PAGE_SIZE: Final = 100  # rows per query
-_DELETE_BATCH_SIZE: Final = 1_000  # rows per transaction
 
 
 @dataclass(frozen=True, slots=True)
