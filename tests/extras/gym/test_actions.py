@@ -13,9 +13,9 @@ import pytest
 from referee.conformance.positions import scenarios
 from referee.errors import BadOption, IllegalAction, NoSuchGame
 from referee.games import catalogue, game
-from referee.gym.actions import NUMBERINGS, ActionSpace, list_actions
-from referee.gym.table import LearningTable
 from referee.match.canonical import dumps
+from referee_extras.gym.actions import NUMBERINGS, ActionSpace, list_actions
+from referee_extras.gym.table import LearningTable
 from tests.cli.running import surroundings
 
 # Version, number of actions, and the beginning of the SHA-256 of their list. Trained networks depend on them, so a list
@@ -116,7 +116,7 @@ def test_what_is_no_action_and_no_number_is_refused() -> None:
 
 
 def test_the_command_states_the_sizes_and_lists_the_actions() -> None:
-    command = [executable, "-m", "referee.gym.actions"]
+    command = [executable, "-m", "referee_extras.gym.actions"]
     sizes, listed = (
         run([*command, *names], env=surroundings(), capture_output=True, text=True, check=True).stdout
         for names in ([], ["pool-nap"])
@@ -125,7 +125,7 @@ def test_the_command_states_the_sizes_and_lists_the_actions() -> None:
     assert {line.split()[0]: int(line.split()[1]) for line in sizes.splitlines()} == {
         name: size for name, (_, size, _) in LISTS.items()
     }
-    page = (Path(__file__).parents[2] / "docs/learning.md").read_text()
-    assert f"python -m referee.gym.actions\n```\n\n```\n{sizes}```" in page
+    page = (Path(__file__).parents[3] / "docs/learning.md").read_text()
+    assert f"python -m referee_extras.gym.actions\n```\n\n```\n{sizes}```" in page
     assert listed.splitlines()[0] == '0 {"type":"pass"}'
     assert len(listed.splitlines()) == LISTS["pool-nap"][1]

@@ -13,9 +13,9 @@ import pyspiel
 from referee.errors import BadOption
 from referee.games import catalogue, game
 from referee.games.state import Event, State
-from referee.gym.encoding import Array, Encoder
 from referee.match.canonical import Json, dumps
 from referee.match.log import visible_events
+from referee_extras.gym.encoding import Array, Encoder
 
 MOST_CARDS: Final = 112  # in two decks with four jokers each; no chance node has more outcomes
 HUGE: Final = 1e9  # more than any match can gain or lose

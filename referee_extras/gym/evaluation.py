@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from referee.errors import BadOption, IllegalAction
-from referee.gym.learner import LearnerEnv, Opponent, Policy
+from referee_extras.gym.learner import LearnerEnv, Opponent, Policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from gymnasium.utils.env_checker import check_env
 
 from referee.errors import BadOption, IllegalAction, NoSuchGame
 from referee.games import catalogue
-from referee.gym.learner import LearnerEnv, name_of
 from referee.house.players import NoSuchHousePlayer
 from referee.match.canonical import Json
+from referee_extras.gym.learner import LearnerEnv, name_of
 
 Options = dict[str, Any]
 PLAYED: list[tuple[str, int, Options]] = [  # every game, with options that reach other code

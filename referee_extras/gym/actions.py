@@ -1,6 +1,7 @@
 """Number all actions of a game, so that a network can have one output for each action.
 
-``python -m referee.gym.actions`` prints the number of actions of each game, and with the name of a game its actions.
+``python -m referee_extras.gym.actions`` prints the number of actions of each game, and with the name of a game its
+actions.
 """
 
 import sys

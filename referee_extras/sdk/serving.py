@@ -15,8 +15,8 @@ from typing import Any
 
 from referee.match.canonical import Json, dumps
 from referee.protocol.signing import Signer, challenge_proof, current_secret, secret_bytes
-from referee.sdk.bot import Bot
-from referee.sdk.views import View
+from referee_extras.sdk.bot import Bot
+from referee_extras.sdk.views import View
 
 CLOCK_TOLERANCE_S = 300
 ANSWERS_KEPT = 1000  # answers that are kept so that a repeated question gets the same answer

@@ -25,13 +25,13 @@ from referee.house.server import serve as serve_house
 from referee.local import matches
 from referee.match.time_limits import Limits
 from referee.protocol import messages
-from referee.sdk import OBSERVATIONS, Bot, PoolNap, Question, Replayed, View, decides, members, replay, serving
-from referee.sdk.observations import phases
-from referee.sdk.views import ReadOnly
+from referee_extras.sdk import OBSERVATIONS, Bot, PoolNap, Question, Replayed, View, decides, members, replay, serving
+from referee_extras.sdk.observations import phases
+from referee_extras.sdk.views import ReadOnly
 from tests.botclient.hostile import PATIENCE_S, SECRET, caller
 from tests.house.test_server import is_a_proper_bot
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "sdk.md").read_text()
 GOLDEN = sorted((ROOT / "tests" / "golden").glob("*.ndjson"))
 POOL_NAP = ROOT / "tests" / "golden" / "pool-nap-3.ndjson"
@@ -187,7 +187,7 @@ def test_a_function_that_raises_costs_the_choice_alone(caplog: pytest.LogCapture
 
 def test_an_error_of_any_text_and_length_can_be_reported(caplog: pytest.LogCaptureFixture) -> None:
     bot = Bot()
-    caplog.set_level(logging.CRITICAL, "referee.sdk")  # the whole message would fill a screen
+    caplog.set_level(logging.CRITICAL, "referee_extras.sdk")  # the whole message would fill a screen
 
     @bot.decides("saint-poker")
     def broken(question: Question[Any]) -> None:

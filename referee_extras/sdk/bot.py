@@ -9,15 +9,15 @@ from referee.errors import BadOption
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.messages import PROTOCOL
-from referee.sdk.observations import OBSERVATIONS, Observation, phases
-from referee.sdk.views import View
+from referee_extras.sdk.observations import OBSERVATIONS, Observation, phases
+from referee_extras.sdk.views import View
 
 Seen = TypeVar("Seen", bound=Observation)
 Function = TypeVar("Function", bound=Callable[..., Json | None])
 
 LONGEST_ERROR = 1_000  # characters; longer error messages are truncated in answers
 
-log = logging.getLogger("referee.sdk")
+log = logging.getLogger("referee_extras.sdk")
 
 
 class Question(Generic[Seen]):

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from referee.errors import BadOption, IllegalAction
 from referee.games import catalogue, game
 from referee.games.state import Seat
-from referee.gym.actions import NUMBERINGS, ActionSpace, Mask
-from referee.gym.encoding import Array, Encoder
-from referee.gym.rendering import format_events
-from referee.gym.spaces import box
-from referee.gym.table import LearningTable
 from referee.house.players import find_player
 from referee.match.canonical import Json
+from referee_extras.gym.actions import NUMBERINGS, ActionSpace, Mask
+from referee_extras.gym.encoding import Array, Encoder
+from referee_extras.gym.rendering import format_events
+from referee_extras.gym.spaces import box
+from referee_extras.gym.table import LearningTable
 
 Policy = Callable[[Json], Json]  # takes a question, as house players get it, and returns an action
 Opponent = str | Policy  # a house player, such as "house:3", or a function

@@ -12,12 +12,12 @@ import pytest
 
 from referee.errors import BadOption, IllegalAction
 from referee.games import catalogue
-from referee.gym.evaluation import evaluate
 from referee.house.players import find_player
 from referee.match.canonical import Json
+from referee_extras.gym.evaluation import evaluate
 from tests.cli.running import PATIENCE_S, surroundings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def player(level: str, game_name: str) -> Any:

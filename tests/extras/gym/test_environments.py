@@ -12,10 +12,10 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from referee.errors import BadOption, IllegalAction, NoSuchGame
 from referee.games import catalogue, game
-from referee.gym import openspiel
-from referee.gym.aec import env
-from referee.gym.encoding import CARDS, Encoder
-from referee.gym.table import LearningTable
+from referee_extras.gym import openspiel
+from referee_extras.gym.aec import env
+from referee_extras.gym.encoding import CARDS, Encoder
+from referee_extras.gym.table import LearningTable
 
 Options = dict[str, Any]
 PLAYED: list[tuple[str, int, Options]] = [  # every game, with options that reach other code

@@ -2,8 +2,8 @@
 
 from referee.games import game
 from referee.games.state import Event, Seat
-from referee.gym.table import LearningTable
 from referee.match.log import visible_events
+from referee_extras.gym.table import LearningTable
 
 
 def format_events(table: LearningTable, viewer: Seat | None, skip: int) -> tuple[str, int]:

@@ -7,7 +7,7 @@ import re
 from typing import Literal
 
 from referee.rulebook import rules_page
-from referee.sdk.views import ReadOnly, View
+from referee_extras.sdk.views import ReadOnly, View
 
 Seat = int
 Card = str

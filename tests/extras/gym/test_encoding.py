@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from referee.games import catalogue
-from referee.gym.aec import CardGame, env
-from referee.gym.encoding import Encoder
-from referee.gym.table import LearningTable
+from referee_extras.gym.aec import CardGame, env
+from referee_extras.gym.encoding import Encoder
+from referee_extras.gym.table import LearningTable
 
 # Beginnings of the SHA-256 of all vectors and rows of actions of a random match. Trained agents depend on them.
 DIGESTS: list[tuple[str, int, dict[str, Any], str]] = [

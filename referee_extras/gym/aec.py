@@ -10,12 +10,12 @@ from gymnasium.utils.seeding import np_random
 from pettingzoo import AECEnv
 
 from referee.games import game
-from referee.gym.actions import ActionSpace
-from referee.gym.encoding import Array, Encoder
-from referee.gym.rendering import format_events
-from referee.gym.spaces import box
-from referee.gym.table import LearningTable
 from referee.match.canonical import Json
+from referee_extras.gym.actions import ActionSpace
+from referee_extras.gym.encoding import Array, Encoder
+from referee_extras.gym.rendering import format_events
+from referee_extras.gym.spaces import box
+from referee_extras.gym.table import LearningTable
 
 Observe = Literal["vector", "dictionary"]
 Reward = Literal["returns", "scores"]

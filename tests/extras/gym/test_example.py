@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from referee.cli import main
 from tests.cli.running import PATIENCE_S, surroundings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "learning"
 PAGES = ROOT / "docs" / "learning.md", ROOT / "docs" / "house-players.md"
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from referee.games import game
 from referee.games.cards import DECK, UNKNOWN
-from referee.gym.table import LearningTable
+from referee_extras.gym.table import LearningTable
 
 SUITS: Final = ("c", "d", "h", "s")
 FACES: Final = {*DECK, UNKNOWN, "X1", "X2", "X3", "X4"}

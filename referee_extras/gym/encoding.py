@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from referee.games.state import Seat
-from referee.gym.layouts import Layout, layout
 from referee.match.canonical import Json
+from referee_extras.gym.layouts import Layout, layout
 
 Array = NDArray[np.float32]
 Row = memoryview  # of an array of zeros: numbers are written to it twice as fast as to the array itself

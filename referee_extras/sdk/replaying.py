@@ -15,7 +15,7 @@ from referee.match.match import Match, is_answer
 from referee.match.signature import split_signature
 from referee.match.verification import verify
 from referee.protocol.messages import Questions
-from referee.sdk.bot import Bot, Question
+from referee_extras.sdk.bot import Bot, Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
-from referee.gym.actions import ActionSpace
-from referee.gym.encoding import Encoder
+from referee_extras.gym.actions import ActionSpace
+from referee_extras.gym.encoding import Encoder
 from tests.cli.running import PATIENCE_S, surroundings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "learning.md"
 SHORT = ("--iterations", "4", "--matches", "40", "--opponents", "house:2", "--check", "20")  # some seconds of CPU time
 RESULT = re.compile(r"against house:2: ([0-9.]+) ± ([0-9.]+) \(20 deals, 80 matches\)")
