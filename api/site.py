@@ -16,7 +16,6 @@ from api.ladders import exchange_pages as exchanges
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.matches import void_pages as voids
-from api.openings import pages as openings
 from api.overview import pages as overview
 from api.pages import guides, page, page_places, static_files
 from api.requests import DOCS_POLICY
@@ -35,7 +34,6 @@ GROUPS = (
     exchanges,
     bots,
     directory_pages,
-    openings,
     chain,
     voids,
     search,

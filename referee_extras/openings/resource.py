@@ -3,11 +3,11 @@
 from typing import Any
 
 from api.auth import account, anyone, current_account
-from api.openings.presentation import list_openings
-from api.openings.schemas import FailedNonceView, ListedOpeningView, OpeningQuery
 from api.views import Resource, current_session
 from referee.bots import bots
-from referee.matches import ended_openings
+from referee_extras.openings.listing import list_failed_nonces
+from referee_extras.openings.presentation import list_openings
+from referee_extras.openings.schemas import FailedNonceView, ListedOpeningView, OpeningQuery
 
 resource = Resource("openings", "/api/v1", "Openings of deals that ended without a deal.")
 
@@ -29,4 +29,4 @@ def list_failed(query: Any, bot_id: str) -> Any:
     The list is newest first, and only for the owner of the bot.
     """
     bot = bots.get_bot(current_session(), bot_id, owner_id=current_account().id)
-    return ended_openings.list_failed_nonces(current_session(), bot.id, **query)
+    return list_failed_nonces(current_session(), bot.id, **query)

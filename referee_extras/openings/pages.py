@@ -3,16 +3,17 @@
 from typing import Final
 
 from flask import Response, request
+from markupsafe import Markup
 
-from api.openings.presentation import list_openings, opening_filter
-from api.openings.schemas import OpeningQuery
 from api.pages.page import Pages, page
 from api.pages.parameters import load_query
 from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee.matches import ended_openings
+from referee_extras.openings.presentation import list_openings, opening_filter
+from referee_extras.openings.schemas import OpeningQuery
 
-pages = Pages("openings", __name__)
+pages = Pages("openings", __name__, template_folder="templates")
 
 OPENINGS_PER_PAGE: Final = 30
 FILTERS: Final = ("bot", "tournament", "ladder")
@@ -31,3 +32,8 @@ def contents() -> Response:
         filters=[(name, request.args[name]) for name in FILTERS if request.args.get(name)],
         first=query["cursor"] is None,
     )
+
+
+def link_to_list(*, filter: str) -> Markup:
+    """Return the link beside the number of ended openings that pass a filter of the page, such as ``bot=ID``."""
+    return Markup('<a href="/openings?{}">list</a>').format(filter)

@@ -60,7 +60,7 @@ def test_D8_ended_openings_are_listed_and_name_their_bots_when_the_match_is_over
     assert match["group"]["openings"][0]["seed"] == running["seed"]
     assert over["failures"] == [{"bot": bots[1], "code": "nonce_withheld"}]
     assert f'href="/bots/{bots[1]}"' in client.get("/openings").text
-    assert f'href="/openings?bot={bots[1]}">1</a>' in client.get(f"/bots/{bots[1]}").text
+    assert f'href="/openings?bot={bots[1]}">list</a>' in client.get(f"/bots/{bots[1]}").text
     assert "Openings ended" not in client.get(f"/bots/{bots[0]}").text
     assert group_id in client.get(f"/matches/{match_id}").text
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from api.views import current_session, master_key
 from referee.db.paging import Page
-from referee.matches import deal_groups, ended_openings
-from referee.matches.ended_openings import ListedOpening, OpeningFilter
+from referee.matches import deal_groups
+from referee.matches.ended_openings import OpeningFilter
+from referee_extras.openings.listing import ListedOpening, list_ended_openings
 
 Json = dict[str, Any]
 
@@ -13,7 +14,7 @@ Json = dict[str, Any]
 def list_openings(query: Json) -> Page[Json]:
     """Return a page of ended openings that pass the filters of a query with a decoded cursor."""
     limit, cursor = query["limit"], query["cursor"]
-    found = ended_openings.list_ended_openings(current_session(), opening_filter(query), limit=limit, cursor=cursor)
+    found = list_ended_openings(current_session(), opening_filter(query), limit=limit, cursor=cursor)
     return Page([_present(opening) for opening in found.items], found.next)
 
 
