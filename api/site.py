@@ -21,7 +21,6 @@ from api.pages import guides, page, page_places, static_files
 from api.requests import DOCS_POLICY
 from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
-from api.tournaments import hall_page as tournament_hall
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
 from referee import plugs
@@ -43,7 +42,6 @@ GROUPS = (
     operator_pages,
     tournaments,
     tournament_details,
-    tournament_hall,
     organise,
 )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from flask import Response
+from markupsafe import Markup
 
 from api.matches.presentation import match_views
 from api.pages.page import Pages, page
@@ -22,7 +23,7 @@ from referee.tournaments.states import BEFORE_START
 from referee.tournaments.tables import Tournament
 from referee.viewer.presentation import presentation, presentations
 
-pages = Pages("tournament_hall", __name__)
+pages = Pages("hall", __name__, template_folder="templates")
 
 Json = dict[str, Any]
 ROWS: Final = 100  # rows of the standings, and entrants
@@ -39,7 +40,7 @@ def show(tournament_id: str) -> Response:
     bracket = visible_bracket(tournament)
     newest = watching.list_newest_ended(current_session(), tournament.id, limit=NEWEST)
     return page(
-        "tournaments/hall.html",
+        "hall/show.html",
         **tournament_context(tournament),
         entrants=_entrants(tournament),
         table=_standings(tournament),
@@ -50,6 +51,10 @@ def show(tournament_id: str) -> Response:
         unit=presentation(tournament.game)["score"],
         script_data={"presentations": {tournament.game: presentations().get(tournament.game)}},
     )
+
+
+def link_in_head(*, tournament_id: str) -> Markup:
+    return Markup('<a href="/tournaments/{}/hall">Hall view</a>').format(tournament_id)
 
 
 def _entrants(tournament: Tournament) -> Sequence[Json] | None:

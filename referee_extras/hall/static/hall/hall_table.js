@@ -1,7 +1,7 @@
 // Show a running match of a tournament in the viewer and, when it is over, the next one.
-import { element } from "./dom.js";
-import { describe } from "./next-match.js";
-import { readPublic } from "./public.js";
+import { element } from "../site/dom.js";
+import { describe } from "../site/next-match.js";
+import { readPublic } from "../site/public.js";
 
 const RESULT_MS = 12_000; // for which the end of a match is shown
 const RUNNING = "running";
@@ -27,7 +27,7 @@ export function featureTables(tournament, part, { changed }) {
     looking = false;
   };
   const show = async (match) => {
-    const { showMatch } = await import("./match_viewer.js"); // only when there is a match
+    const { showMatch } = await import("../site/match_viewer.js"); // only when there is a match
     shown = match.id;
     ending = false;
     title.textContent = `Live: ${describe(match)}`;

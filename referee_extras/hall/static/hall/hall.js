@@ -1,11 +1,11 @@
 // Show the parts of a hall view one after the other, on a screen that nobody touches.
-import { clockTo } from "./hall_clock.js";
+import { clockTo } from "../site/clock.js";
 import { featureTables } from "./hall_table.js";
 import { paginate, showPage } from "./hall_rows.js";
-import { follow } from "./live.js";
-import { localMoments } from "./local_time.js";
-import { readPublic } from "./public.js";
-import { renewal } from "./renewal.js";
+import { follow } from "../site/live.js";
+import { localMoments } from "../site/local_time.js";
+import { readPublic } from "../site/public.js";
+import { renewal } from "../site/renewal.js";
 
 const PART_MS = 20_000;
 const PAGE_MS = 12_000; // of a part with several pages of rows
