@@ -22,7 +22,6 @@ BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
     *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
     *("referee.csv_table", "referee.timestamps", "referee.version", "referee.plugs"),
-    "referee.fonts",
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
@@ -58,7 +57,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.timestamps": (),
     "referee.csv_table": ("referee.timestamps",),
     "referee.plugs": ("referee.errors",),
-    "referee.fonts": (),
     "referee.version": (),
     "referee.settings": (
         *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
