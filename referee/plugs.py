@@ -38,6 +38,7 @@ class PagePlace(StrEnum):
     BOT_END = "bot_end"  # sections at the end of the page of a bot; gets the bot and the ladders that rate it
     ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     HEAD = "head"  # elements of the head of every page, which has this title
+    LADDER_LINKS = "ladder_links"  # links below the rows of a ladder; gets the ladder
     PAGE_LINKS = "page_links"  # links about the subject of a page
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament

@@ -136,7 +136,7 @@ FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, tha
         "tables",
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.ladders": {"leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"},
     "referee.tournaments": {
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },
