@@ -16,7 +16,10 @@ from tests.extras.service_without import list_commands
 ROOT = Path(__file__).parents[2]
 KEPT = ("referee", "api", "workers", "docs", "bots", "README.md")
 SCRIPT = "tests/extras/service_without.py"
-OWN_PATHS = {"series": "/api/v1/series"}  # of operations of the API, by extra: how they begin
+OWN_PATHS = {
+    "openings": "/api/v1/openings",
+    "series": "/api/v1/series",
+}  # of operations of the API, by extra: how they begin
 
 
 def run(folder: Path, *names: str) -> dict[str, Any]:
