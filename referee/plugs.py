@@ -40,7 +40,10 @@ class PagePlace(StrEnum):
     HEAD = "head"  # elements of the head of every page, which has this title
     LADDER_LINKS = "ladder_links"  # links below the rows of a ladder; gets the ladder
     PAGE_LINKS = "page_links"  # links about the subject of a page
+    TOURNAMENT_DOCUMENTS = "tournament_documents"  # entries in the list of operations of the API; gets their path
+    TOURNAMENT_FACTS = "tournament_facts"  # below the podium; gets the tournament and the bracket of a knockout
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
+    TOURNAMENT_TABS = "tournament_tabs"  # tabs of its pages; gets it and the end of the path of the page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
 

@@ -117,7 +117,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
         )
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"kinds", "ratings", "tables"},
+    "referee.ladders": {"ratings", "tables"},
     "referee.tournaments": {"states", "tables"},
     "referee.retention": set(),
 }
@@ -126,19 +126,15 @@ FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, tha
     "referee.bots": {"bots", "states", "tables"},
     "referee.webhooks": set(),
     "referee.matches": {
-        "deal_groups",
-        "ended_openings",
-        "logs",
-        "match_filters",
-        "matches",
-        "results",
-        "states",
-        "tables",
+        *("deal_groups", "ended_openings", "logs", "match_filters", "matches", "results", "states", "tables"),
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.ladders": {
+        *("kinds", "leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"),
+    },
     "referee.tournaments": {
-        *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
+        *("announcement", "entries", "rounds", "standings", "states", "table_options", "tables", "tournaments"),
+        "watching",
     },
     "referee.retention": set(),
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility"},
