@@ -127,6 +127,7 @@ FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, tha
     "referee.webhooks": set(),
     "referee.matches": {
         *("deal_groups", "ended_openings", "logs", "match_filters", "matches", "results", "states", "tables"),
+        "usual_states",
     },
     "referee.friendlies": set(),
     "referee.ladders": {
