@@ -18,9 +18,15 @@ BESIDE_NO_BROWSER = (  # they add network interfaces to the machine, at which Ch
 )
 
 
+RUNNING_HALL = ("bots", "recover", "register", "tournament")  # tests/cli/test_*.py: one service for all of them
+
+
 def unit_of(test_id: str) -> str:
-    """Return the unit of a test: its file, or the unit of all tests that run in the process of the browser."""
-    return BROWSER if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)) else test_id.partition("::")[0]
+    """Return the unit of a test: its file, or that of all tests that share the browser or a running hall."""
+    if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)):
+        return BROWSER
+    file = test_id.partition("::")[0]
+    return "running hall" if file in {f"tests/cli/test_{name}.py" for name in RUNNING_HALL} else file
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
