@@ -35,7 +35,6 @@ ADMIN = {
     },
     "Deployment": {
         "keys": ("groups", "List the keys of a service, and rotate its master key."),
-        "doctor": ("doctor", "Check a deployment and say what to mend."),
     },
 }
 KEYS = {

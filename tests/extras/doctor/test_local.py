@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from referee.db.engine import Database
-from referee.doctor import examination, local_checks, network_checks
-from referee.doctor.examination import Options
-from referee.doctor.network_checks import Target
 from referee.master_keys import MasterKey
 from referee.match.signing_keys import SigningKey
 from referee.settings import Settings
+from referee_extras.doctor import examination, local_checks, network_checks
+from referee_extras.doctor.examination import Options
+from referee_extras.doctor.network_checks import Target
 from tests.database.world import World
 from tests.deploy.compose import example
-from tests.doctor.conftest import lines
+from tests.extras.doctor.conftest import lines
 from tests.surroundings import MASTER_KEY
 
 GOOD = {

@@ -18,9 +18,9 @@ from sqlalchemy.orm import Session
 from referee.backups.backup import read_inventory
 from referee.db import revisions
 from referee.db.engine import Database
-from referee.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
 from referee.errors import RefereeError
 from referee.metrics import shared
+from referee_extras.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
 
 QUEUE: Final = "referee"  # of ``workers.queues``
 QUEUE_REPORT_KEY: Final = "referee:queue"  # of ``workers.reports``

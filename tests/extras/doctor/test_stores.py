@@ -16,9 +16,9 @@ from referee.backups.backup import write_backup
 from referee.db import revisions
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from referee.doctor import store_checks
+from referee_extras.doctor import store_checks
 from tests.database import postgres
-from tests.doctor.conftest import lines
+from tests.extras.doctor.conftest import lines
 from tests.surroundings import MASTER_KEY
 from workers import queues, reports
 from workers.worker import RunnerWorker

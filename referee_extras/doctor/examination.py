@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from referee.db.engine import Database
-from referee.doctor import local_checks, network_checks, public_checks, store_checks
-from referee.doctor.findings import DeploymentFinding, failure, skip_check
 from referee.errors import RefereeError
 from referee.runtime.data_dir import DataDir
 from referee.runtime.embedded_redis import socket_url
 from referee.settings import Settings
+from referee_extras.doctor import local_checks, network_checks, public_checks, store_checks
+from referee_extras.doctor.findings import DeploymentFinding, failure, skip_check
 
 # All checks but those of settings, which all others need. Some report under several names.
 CHECKS: Final = (

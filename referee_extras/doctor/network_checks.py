@@ -8,9 +8,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from referee.botclient.address_guard import Policy, vet
-from referee.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
 from referee.errors import UrlRefused
 from referee.settings import Settings
+from referee_extras.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
 
 Target = tuple[str, int]
 

@@ -13,12 +13,12 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from referee.db.engine import Database
-from referee.doctor.findings import DeploymentFinding, failure, ok, warning
 from referee.errors import RefereeError
 from referee.master_keys import key_ring
 from referee.match.signing_keys import SigningKey
 from referee.matches import chain
 from referee.settings import BadSettings, Settings
+from referee_extras.doctor.findings import DeploymentFinding, failure, ok, warning
 
 OTHER_VARIABLES: Final = {  # read by Compose or by commands
     *("REFEREE_DATA", "REFEREE_URL", "REFEREE_TOKEN", "REFEREE_TOKEN_FILE", "REFEREE_LISTEN", "REFEREE_WORKERS"),

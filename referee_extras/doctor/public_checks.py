@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import httpx
 
 import referee
-from referee.doctor.deadline import call_within
-from referee.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
-from referee.doctor.probe import HEADER, SEEN_HEADER, make_proof
 from referee.runtime.log_context import hide_in
 from referee.settings import Settings
+from referee_extras.doctor.deadline import call_within
+from referee_extras.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
+from referee_extras.doctor.probe import HEADER, SEEN_HEADER, make_proof
 
 TIMEOUT_S: Final = 10.0  # for a whole exchange
 STREAM_S: Final = 5.0  # the first bytes of a stream are sent immediately
