@@ -34,7 +34,6 @@ LIBRARY = (
     "referee.local",
     "referee.runtime",
     "referee.metrics",
-    "referee.backups",
     "referee.rulebook",
     "referee.labels",
     "referee.schema",
@@ -75,7 +74,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
     "referee.metrics": (*BELOW, *PURE, *DATABASE, *AREAS),
-    "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),
     "referee.gym": (*PURE, "referee.house"),
@@ -116,8 +114,10 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.retention": set(),
 }
 FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of commands, that extras may import
-    "referee.accounts": {"accounts", "acts", "co_organisers", "roles", "scopes", "tables"},
-    "referee.bots": {"bots", "states", "tables"},
+    "referee.accounts": {
+        *("accounts", "act_kinds", "acts", "co_organisers", "oversight_tables", "roles", "scopes", "tables"),
+    },
+    "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.webhooks": set(),
     "referee.matches": {"chain", "logs", "match_filters", "matches", "results", "states", "tables"},
     "referee.friendlies": set(),
@@ -126,8 +126,8 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },
     "referee.retention": set(),
-    "referee.cli": {"options", "plain_text"},
-    "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility"},
+    "referee.cli": {"audit", "options", "output", "plain_text"},
+    "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice

@@ -29,8 +29,6 @@ ADMIN = {
         "upgrade": ("admin", "Create the database or upgrade its schema."),
         "retry": ("admin", "Make a stuck match due again."),
         "audit": ("audit", "Replay all logs, recompute all ratings, and compare them with the database."),
-        "backup": ("backup", "Write a consistent copy of the database to FILE, while the service runs."),
-        "restore": ("backup", "Put the database of a backup in place. Stop the whole service first."),
         "prune": ("prune", "Delete what the settings REFEREE_KEEP_… do not keep any longer."),
     },
     "Deployment": {

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from referee import plugs
 from referee.db.engine import Database
 from referee.errors import RefereeError
 from referee.runtime.data_dir import DataDir
@@ -66,7 +67,11 @@ def _create_checks(
         "clocks": lambda: store_checks.check_clocks(
             database, redis_url, date_ahead_s=None if url is None else public_checks.read_date(url)
         ),
-        "backups": lambda: [store_checks.check_backups(options.backups)],
+        "backups": lambda: [
+            store_checks.check_backups(options.backups, plugs.load(extra.offers["doctor"]))
+            for extra in plugs.extras()
+            if "doctor" in extra.offers
+        ],
         "egress": lambda: network_checks.check_egress(settings),
         "firewall": lambda: [network_checks.check_firewall()],
         "public": lambda: _check_public(url, settings),

@@ -1,8 +1,7 @@
 """Check the database, Redis, and what workers and schedulers report there."""
 
-import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -10,20 +9,20 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from redis.exceptions import RedisError, ResponseError
-from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from referee.backups.backup import read_inventory
 from referee.db import revisions
 from referee.db.engine import Database
 from referee.errors import RefereeError
 from referee.metrics import shared
 from referee_extras.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
+from workers.queues import QUEUE
+from workers.reports import read_reports
 
-QUEUE: Final = "referee"  # of ``workers.queues``
-QUEUE_REPORT_KEY: Final = "referee:queue"  # of ``workers.reports``
+NewestBackup = Callable[[Path], tuple[Path, datetime] | None]  # what the extra ``backups`` offers
+
 SLOW_MS: Final = 50.0
 CLOCK_WARNING_S: Final = 5.0
 CLOCK_FAILURE_S: Final = 30.0
@@ -151,26 +150,23 @@ def check_runners(redis_url: str) -> list[DeploymentFinding]:
     """Check that workers and a scheduler have reported a moment ago, and that the queue moves."""
     try:
         with shared.connect(redis_url) as redis:
-            keys = sorted(redis.smembers(WORKERS_BY_QUEUE_KEY % QUEUE))
-            workers = int(redis.exists(*keys)) if keys else 0
-            report: Any = redis.get(QUEUE_REPORT_KEY)
-            shortages = [redis.get(f"referee:shortage:{key.decode()}") for key in keys]
+            found = read_reports(redis)
     except (RedisError, ValueError):
         return [skip_check("runners", "not checked without Redis", "Start Redis first.")]
     findings = []
-    if not workers:
+    if not found.workers:
         advice = "Start one (python -m workers.worker), and read its log if it ends."
         findings.append(failure("runners", "no worker has sent a heartbeat: no match is played", advice))
-    if report is None:
+    if found.queue is None:
         advice = "Start one (python -m workers.scheduler), and read its log if it ends."
         findings.append(failure("runners", "no scheduler watches the queue: no tournament advances", advice))
-    elif (stalled_s := json.loads(report)["stalled_s"]) is not None:
-        found = f"due work has waited for {stalled_s} s although a runner could claim it"
-        findings.append(failure("runners", found, "Read the logs of the workers."))
-    for reason in filter(None, shortages):
+    elif found.queue.stalled_s is not None:
+        waited = f"due work has waited for {found.queue.stalled_s} s although a runner could claim it"
+        findings.append(failure("runners", waited, "Read the logs of the workers."))
+    for reason in found.shortages:
         advice = "Raise the limit, or lower REFEREE_RUNNER_SLOTS."
-        findings.append(warning("runners", f"a worker lacks resources: {reason.decode()}", advice))
-    return findings or [ok("runners", f"{workers} workers and a scheduler are alive")]
+        findings.append(warning("runners", f"a worker lacks resources: {reason}", advice))
+    return findings or [ok("runners", f"{found.workers} workers and a scheduler are alive")]
 
 
 def check_clocks(
@@ -212,26 +208,19 @@ def judge_clocks(clocks: dict[str, float]) -> list[DeploymentFinding]:
     return findings or [ok("clocks", f"{' and '.join(clocks)} differ from this host by at most {most:.1f} s")]
 
 
-def check_backups(folder: Path | None, *, now: datetime | None = None) -> DeploymentFinding:
-    """Check the age of the newest backup in a folder. Other files there are ignored."""
+def check_backups(folder: Path | None, find_newest: NewestBackup, *, now: datetime | None = None) -> DeploymentFinding:
+    """Check the age of the newest backup in a folder."""
     if folder is None:
         return skip_check("backups", "not checked", "Pass the folder of your backups with --backups.")
-    newest: tuple[datetime, Path] | None = None
-    for path in sorted(folder.glob("*")):
-        if not path.is_file():
-            continue
-        try:
-            made = datetime.fromisoformat(read_inventory(path).created_at)
-        except (RefereeError, OSError, ValueError):
-            continue
-        newest = max(newest, (made, path)) if newest else (made, path)
+    newest = find_newest(folder)
     if newest is None:
         return failure("backups", f"{folder} contains no backup", "Make one: referee admin backup FILE.")
-    age_s = ((now or datetime.now(UTC)) - newest[0]).total_seconds()
+    path, made_at = newest
+    age_s = ((now or datetime.now(UTC)) - made_at).total_seconds()
     if age_s > BACKUP_OLD_S:
-        found = f"the newest backup, {newest[1].name}, is {age_s / 86_400:.0f} days old"
+        found = f"the newest backup, {path.name}, is {age_s / 86_400:.0f} days old"
         return warning("backups", found, "Make backups regularly: referee admin backup FILE.")
-    return ok("backups", f"the newest backup, {newest[1].name}, is {age_s / 3600:.0f} hours old")
+    return ok("backups", f"the newest backup, {path.name}, is {age_s / 3600:.0f} hours old")
 
 
 def _first_line(error: Exception) -> str:

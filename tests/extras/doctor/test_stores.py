@@ -1,6 +1,5 @@
 """What the doctor finds in the database, in Redis, and of workers, clocks and backups."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,14 +11,12 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from sqlalchemy import text
 
-from referee.backups.backup import write_backup
 from referee.db import revisions
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee_extras.doctor import store_checks
 from tests.database import postgres
 from tests.extras.doctor.conftest import lines
-from tests.surroundings import MASTER_KEY
 from workers import queues, reports
 from workers.worker import RunnerWorker
 
@@ -140,13 +137,6 @@ def test_a_redis_without_the_command_for_its_settings_is_not_called_dead(redis_u
     ]
 
 
-def test_a_folder_of_backups_may_have_other_things(database: Database, tmp_path: Path) -> None:
-    folder = tmp_path / "backups"
-    (folder / "older").mkdir(parents=True)
-    os.mkfifo(folder / "pipe")
-    assert lines(store_checks.check_backups(folder)) == [f"failure backups: {folder} contains no backup"]
-
-
 def test_a_redis_elsewhere_without_a_password_is_found() -> None:
     found = "REDIS_URL has no password, and redis.example.org is another host"
     for production, level in ((True, "failure"), (False, "warning")):
@@ -211,22 +201,16 @@ def test_the_clock_of_postgres_is_read(filled: tuple[postgres.Server, str]) -> N
     assert line.startswith("ok clocks: PostgreSQL differ from this host by at most 0.")
 
 
-def test_the_age_of_the_newest_backup_is_judged(database: Database, tmp_path: Path) -> None:
-    folder = tmp_path / "backups"
-    folder.mkdir()
-    (folder / "notes.txt").write_text("no backup")
-    assert lines(store_checks.check_backups(folder)) == [f"failure backups: {folder} contains no backup"]
-    assert lines(store_checks.check_backups(None)) == ["skipped backups: not checked"]
+def test_the_age_of_the_newest_backup_is_judged(tmp_path: Path) -> None:
+    made = datetime.now(UTC)
+    newest = tmp_path / "one.tar", made
 
-    write_backup(database, MASTER_KEY, folder / "one.tar")
+    def judge(hours: int) -> list[str]:
+        return lines(store_checks.check_backups(tmp_path, lambda _: newest, now=made + timedelta(hours=hours)))
 
-    assert lines(store_checks.check_backups(folder)) == ["ok backups: the newest backup, one.tar, is 0 hours old"]
-    later = datetime.now(UTC) + timedelta(days=5)
-    assert lines(store_checks.check_backups(folder, now=later)) == [
-        "warning backups: the newest backup, one.tar, is 5 days old"
+    assert lines(store_checks.check_backups(None, lambda _: newest)) == ["skipped backups: not checked"]
+    assert lines(store_checks.check_backups(tmp_path, lambda _: None)) == [
+        f"failure backups: {tmp_path} contains no backup"
     ]
-
-
-def test_the_names_are_those_that_workers_use() -> None:
-    assert store_checks.QUEUE == queues.QUEUE
-    assert store_checks.QUEUE_REPORT_KEY == reports._QUEUE_KEY
+    assert judge(3) == ["ok backups: the newest backup, one.tar, is 3 hours old"]
+    assert judge(120) == ["warning backups: the newest backup, one.tar, is 5 days old"]

@@ -22,7 +22,6 @@ import referee.schema  # noqa: F401  # flushing needs all tables, because their 
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.oversight_tables import Act
-from referee.backups.backup import BackupError, Inventory, extract_copy, read_inventory, run_postgres_program
 from referee.bots import checks
 from referee.db import revisions, sealing
 from referee.db.engine import Database
@@ -34,6 +33,7 @@ from referee.matches.tables import Result
 from referee.settings import Settings
 from referee.workflows.voids import voiding
 from referee.workflows.voids.voiding import VoidReport
+from referee_extras.backups.backup import BackupError, Inventory, extract_copy, read_inventory, run_postgres_program
 
 JOURNALS: Final = ("", "-wal", "-shm")  # suffixes of the files of a SQLite database
 SUFFIXES: Final = (*JOURNALS, ".lock")  # … and of the file that admits one writer at a time

@@ -8,10 +8,6 @@ from pathlib import Path
 import click
 
 import referee.schema  # noqa: F401  # reading needs all tables, because their foreign keys refer to each other
-from referee.backups import backup as backups
-from referee.backups import restoring
-from referee.backups.backup import Inventory
-from referee.backups.restoring import Restored
 from referee.cli.audit import audit
 from referee.cli.options import FILE, data_option, json_option
 from referee.cli.output import show
@@ -20,6 +16,10 @@ from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
 from referee.runtime.service_database import load_settings, open_database
 from referee.settings import Settings
+from referee_extras.backups import backup as backups
+from referee_extras.backups import restoring
+from referee_extras.backups.backup import Inventory
+from referee_extras.backups.restoring import Restored
 
 
 @click.command()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from referee.backups import backup, restoring
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
+from referee_extras.backups import backup, restoring
 from tests.database import postgres
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for

@@ -12,7 +12,7 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,6 +101,16 @@ def read_inventory(backup: Path) -> Inventory:
     """Return the inventory of a backup without reading its copy. Raise ``BackupError`` if the file is no backup."""
     with _open_archive(backup) as archive:
         return _read_inventory(archive, backup)
+
+
+def find_newest(folder: Path) -> tuple[Path, datetime] | None:
+    """Return the newest backup in a folder, and when it was made, or None. Other files are ignored."""
+    found = []
+    for path in folder.glob("*"):
+        with suppress(RefereeError, OSError, ValueError):
+            if path.is_file():
+                found.append((path, datetime.fromisoformat(read_inventory(path).created_at)))
+    return max(found, key=lambda backup: backup[::-1], default=None)
 
 
 def check_backup(backup: Path) -> Inventory:

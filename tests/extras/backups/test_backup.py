@@ -8,7 +8,7 @@ import stat
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
@@ -19,9 +19,6 @@ from sqlalchemy import select, update
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
-from referee.backups import backup as backups
-from referee.backups import restoring
-from referee.backups.backup import BackupError
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.ladders import audit
@@ -31,6 +28,9 @@ from referee.matches.tables import DealGroup, Result, StoredMatch
 from referee.retention.rules import Kind
 from referee.settings import Settings
 from referee.tournaments.tables import Tournament
+from referee_extras.backups import backup as backups
+from referee_extras.backups import restoring
+from referee_extras.backups.backup import BackupError
 from tests.database import postgres, tournaments
 from tests.database.pruning import prune
 from tests.database.world import World
@@ -411,3 +411,14 @@ def test_K31_a_restored_backup_knows_nothing_of_what_was_pruned_later_and_one_of
         assert audit.count_deleted(session) == 0
         assert logs.log_lines(session, result.match_id)
         assert list(audit.audit(session)) == []
+
+
+def test_the_newest_backup_is_found_among_other_files(sqlite_world: World, tmp_path: Path) -> None:
+    (tmp_path / "older").mkdir()
+    (tmp_path / "notes.txt").write_text("no backup")
+    os.mkfifo(tmp_path / "pipe")
+    assert backups.find_newest(tmp_path) is None
+
+    inventory = write(sqlite_world, tmp_path / "one.tar")
+
+    assert backups.find_newest(tmp_path) == (tmp_path / "one.tar", datetime.fromisoformat(inventory.created_at))
