@@ -15,7 +15,6 @@ from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, metering, queries, request_log, requests, site
-from api.accounts import class_resource as classes
 from api.accounts import inbox_resource as inbox
 from api.accounts import oversight_resource as oversight
 from api.accounts import own_resource as own_account
@@ -76,7 +75,7 @@ from referee.version import RELEASE
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
-    *(accounts, bots, standings, matches, own_account, recovery, classes, oversight, owners, bot_ladders, head_to_head),
+    *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders, head_to_head),
     *(faults, openings, games, voids),
     *(friendly_rules, friendly_requests, invitations, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),

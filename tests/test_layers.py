@@ -115,7 +115,8 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
 }
 FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of commands, that extras may import
     "referee.accounts": {
-        *("accounts", "act_kinds", "acts", "co_organisers", "oversight_tables", "roles", "scopes", "tables"),
+        *("accounts", "act_kinds", "acts", "co_organisers", "oversight_tables", "reserved_names", "roles"),
+        *("scopes", "tables"),
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.webhooks": set(),
@@ -126,7 +127,7 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },
     "referee.retention": set(),
-    "referee.cli": {"audit", "options", "output", "plain_text"},
+    "referee.cli": {"api_client", "audit", "options", "output", "plain_text", "tables", "tournament.remote"},
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}

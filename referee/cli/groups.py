@@ -23,7 +23,6 @@ ADMIN = {
         "create": ("admin", "Create an account and print its first token."),
         "role": ("admin", "Change the role of an account."),
         "token": ("admin", "Print another token for an account."),
-        "class": ("class_accounts", "Create an account with a token for each line of the file NAMES."),
     },
     "Database": {
         "upgrade": ("admin", "Create the database or upgrade its schema."),

@@ -14,8 +14,8 @@ from api.pagination import list_of, single_page
 from api.views import Resource, current_session
 from referee.accounts.accounts import MAX_LIFETIME_DAYS
 from referee.accounts.scopes import Scope
-from referee.workflows.accounts import class_accounts
-from referee.workflows.accounts.class_accounts import MAX_NAMES, Member
+from referee_extras.classes import operations
+from referee_extras.classes.operations import MAX_NAMES, Member
 
 resource = Resource("classes", "/api/v1/accounts", "Accounts of a class.")
 
@@ -59,7 +59,7 @@ def create_class(new_class: dict[str, Any]) -> Any:
     repeated. Only the operator may do this.
     """
     days = new_class["expires_in_days"]
-    members = class_accounts.create_class(
+    members = operations.create_class(
         current_session(),
         current_account(),
         new_class["names"],

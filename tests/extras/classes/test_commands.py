@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from referee.accounts import accounts
 from referee.cli import main
-from referee.cli.class_cards import Card, render_cards
 from referee.db.engine import Database
+from referee_extras.classes.cards import Card, render_cards
 from tests.api.serving import serving
 
 

@@ -1,6 +1,6 @@
 """Implement `referee admin class`, which makes the accounts of a class and writes their tokens.
 
-``class_cards`` renders the sheet with a card for each account.
+``cards`` renders the sheet with a card for each account.
 """
 
 import csv
@@ -16,13 +16,13 @@ import click
 
 from referee.accounts.accounts import MAX_LIFETIME_DAYS
 from referee.cli.api_client import ApiRefusal
-from referee.cli.class_cards import Card, render_cards
 from referee.cli.options import FILE, Number
 from referee.cli.plain_text import note
 from referee.cli.tables import TextTable
 from referee.cli.tournament.remote import Remote, RequestRefused, service_command
 from referee.match.canonical import Json
-from referee.workflows.accounts.class_accounts import MAX_NAMES
+from referee_extras.classes.cards import Card, render_cards
+from referee_extras.classes.operations import MAX_NAMES
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 COLUMNS: Final = ("name", "account", "state", "token", "service")

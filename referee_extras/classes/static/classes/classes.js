@@ -1,11 +1,11 @@
 // The part of the operator's page that creates the accounts of a class, and shows their tokens once.
-import { element } from "./dom.js";
-import { newKey } from "./forms.js";
-import { inWords } from "./organise-shared.js";
-import { api, Refused } from "./session.js";
+import { element } from "../site/dom.js";
+import { newKey } from "../site/forms.js";
+import { inWords } from "../site/organise-shared.js";
+import { api, Refused } from "../site/session.js";
 
 /** Handle the form in `section`, and call `created` after accounts were created. */
-export function handleClass(section, created) {
+export function show(section, created) {
   const part = (selector) => section.querySelector(selector);
   let key = newKey();
   part("form").addEventListener("input", () => (key = newKey()));
