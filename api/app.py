@@ -55,7 +55,6 @@ from api.matches import stream_resource as match_streams
 from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
-from api.retention import resource as retention
 from api.search import resource as search
 from api.tournaments import act_resource as acts
 from api.tournaments import admission_resource as admission
@@ -80,7 +79,7 @@ RESOURCES = (  # in the order of the OpenAPI document: first what every client d
     *(friendly_rules, friendly_requests, invitations, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
     *(tournament_streams, match_streams, ladder_months, ladder_exchanges, overview, search, downloads),
-    *(account_export, retention, webhooks, health),
+    *(account_export, webhooks, health),
 )
 
 

@@ -90,7 +90,8 @@ class Extra:
     pages: Sequence[str] = ()  # groups of pages, ``api.pages.page.Pages``
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
-    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler, by name; see ``run_steps``
+    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler; see ``run_steps``
+    settings: str | None = None  # a dataclass with ``load(env)``; its fields are read as those of ``Settings``
     reactions: Mapping[Reaction, str] = field(default_factory=dict)  # functions of a session and what is named above
     organised: Sequence[Organised] = ()
     commands: Sequence[Command] = ()

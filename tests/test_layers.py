@@ -19,7 +19,7 @@ RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
 BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
-    *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
+    *("referee.master_keys", "referee.private_files", "referee.private_ranges"),
     *("referee.csv_table", "referee.timestamps", "referee.version", "referee.plugs"),
     "referee.fonts",
 )
@@ -28,7 +28,6 @@ DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
     *("referee.friendlies", "referee.ladders", "referee.tournaments"),
-    "referee.retention",
 )
 LIBRARY = (
     "referee.local",
@@ -51,15 +50,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.private_files": (),
     "referee.private_ranges": (),
     "referee.project_files": (),
-    "referee.retention_limits": (),
     "referee.timestamps": (),
     "referee.csv_table": ("referee.timestamps",),
     "referee.plugs": ("referee.errors",),
     "referee.fonts": (),
     "referee.version": (),
-    "referee.settings": (
-        *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
-    ),
+    "referee.settings": ("referee.errors", "referee.master_keys", "referee.plugs", "referee.private_ranges"),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),
@@ -111,7 +107,6 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": {"states", "tables"},
-    "referee.retention": set(),
 }
 FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of commands, that extras may import
     "referee.accounts": {
@@ -120,13 +115,12 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.webhooks": set(),
-    "referee.matches": {"chain", "logs", "match_filters", "matches", "results", "states", "tables"},
+    "referee.matches": {"chain", "log_pruning", "logs", "match_filters", "matches", "results", "states", "tables"},
     "referee.friendlies": set(),
     "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
     "referee.tournaments": {
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },
-    "referee.retention": set(),
     "referee.cli": {"api_client", "audit", "options", "output", "plain_text", "tables", "tournament.remote"},
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }

@@ -28,7 +28,6 @@ ADMIN = {
         "upgrade": ("admin", "Create the database or upgrade its schema."),
         "retry": ("admin", "Make a stuck match due again."),
         "audit": ("audit", "Replay all logs, recompute all ratings, and compare them with the database."),
-        "prune": ("prune", "Delete what the settings REFEREE_KEEP_… do not keep any longer."),
     },
     "Deployment": {
         "keys": ("groups", "List the keys of a service, and rotate its master key."),

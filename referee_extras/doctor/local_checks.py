@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from referee import plugs
 from referee.db.engine import Database
 from referee.errors import RefereeError
 from referee.master_keys import key_ring
@@ -44,7 +45,9 @@ def check_settings(environment: Mapping[str, str]) -> tuple[list[DeploymentFindi
 
 
 def _find_unknown(environment: Mapping[str, str]) -> Iterator[DeploymentFinding]:
-    known = {f"REFEREE_{field.name.upper()}" for field in fields(Settings)} | OTHER_VARIABLES
+    of_extras = [plugs.load(extra.settings) for extra in plugs.extras() if extra.settings is not None]
+    known = {f"REFEREE_{field.name.upper()}" for each in (Settings, *of_extras) for field in fields(each)}
+    known |= OTHER_VARIABLES
     for name in sorted(environment):
         if name.startswith("REFEREE_") and name not in known:
             near = difflib.get_close_matches(name, sorted(known), 1, 0.7)

@@ -2,7 +2,6 @@
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { moment } from "./local_time.js";
-import { showDiskUse } from "./operator_disk.js";
 import { showHealth } from "./operator_health.js";
 import { inWords, signedIn } from "./organise-shared.js";
 import { api, token } from "./session.js";
@@ -29,7 +28,7 @@ part("[data-find]").addEventListener("submit", (event) => {
 for (const button of document.querySelectorAll("[data-download]")) button.addEventListener("click", () => attempt(() => download(button.dataset.download)));
 
 async function lookAtAll() {
-  await Promise.all([showHealth(part("[data-health]")), showDiskUse(document), listRequests(), listAccounts(), listActs()]);
+  await Promise.all([showHealth(part("[data-health]")), listRequests(), listAccounts(), listActs()]);
 }
 
 /** Let the script of a section fill it. */

@@ -16,16 +16,16 @@ from referee.ladders import audit
 from referee.matches import chain, logs
 from referee.matches.states import VoidState
 from referee.matches.tables import Fault, MatchLog, MatchVoid, Result, SignedLog, StoredMatch
-from referee.retention import pruning
-from referee.retention.pruning import Pruner, PruningElsewhere
-from referee.retention.rules import Kind
-from referee.retention.tables import RetentionRun
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import InboxEntry
-from tests.database.pruning import prune, rules
+from referee_extras.retention import pruning
+from referee_extras.retention.pruning import Pruner, PruningElsewhere
+from referee_extras.retention.rules import Kind
+from referee_extras.retention.tables import RetentionRun
 from tests.database.tournaments import entered
 from tests.database.world import World
+from tests.extras.retention.pruning import prune, rules
 
 DAYS = 30
 

@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from api.fields import UtcDateTime, View, describe, member_of
-from referee.retention.rules import Kind
+from referee_extras.retention.rules import Kind
 
 
 class DiskPartView(View):

@@ -17,10 +17,10 @@ from referee.db.engine import Database, count_changed_rows, current_time, take_a
 from referee.errors import BadLog, Conflict
 from referee.matches import logs
 from referee.matches.tables import StoredMatch
-from referee.retention.rules import WITH_LOGS, Kind, Rules
-from referee.retention.sources import SOURCES, PrunableRow
-from referee.retention.tables import RetentionRun
-from referee.retention_limits import Keep
+from referee_extras.retention.limits import Keep
+from referee_extras.retention.rules import WITH_LOGS, Kind, Rules
+from referee_extras.retention.sources import SOURCES, PrunableRow
+from referee_extras.retention.tables import RetentionRun
 
 ROWS_PER_PORTION: Final = 200
 ABANDONED: Final = timedelta(minutes=10)  # after which another process continues a run

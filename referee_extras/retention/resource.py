@@ -5,10 +5,10 @@ from typing import Any
 from flask import current_app
 
 from api.auth import admin
-from api.retention.schemas import DiskUseView
 from api.views import Resource, current_session
-from referee.retention import disk_use, pruning
-from referee.retention.rules import rules_of
+from referee_extras.retention import disk_use, pruning
+from referee_extras.retention.rules import rules_of
+from referee_extras.retention.schemas import DiskUseView
 
 resource = Resource("retention", "/api/v1", "The use of the disk and what is pruned.")
 

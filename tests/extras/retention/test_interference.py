@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from referee.retention import pruning
-from referee.retention.pruning import Pruner, PruningElsewhere
-from referee.retention.rules import Kind
-from referee.retention.tables import DiskUse, RetentionRun
-from tests.database.pruning import prune, rules
+from referee_extras.retention import pruning
+from referee_extras.retention.nightly_pruner import LOOK_S, NightlyPruner
+from referee_extras.retention.pruning import Pruner, PruningElsewhere
+from referee_extras.retention.rules import Kind
+from referee_extras.retention.tables import DiskUse, RetentionRun
 from tests.database.world import World
+from tests.extras.retention.pruning import prune, rules
 from tests.surroundings import settings_for
-from workers.nightly_pruner import LOOK_S, NightlyPruner
 
 DAYS = 30
 DAY = datetime(2026, 1, 1, tzinfo=UTC)

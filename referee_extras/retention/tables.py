@@ -5,10 +5,17 @@ from datetime import date, datetime
 from sqlalchemy import BigInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Json
+from referee.db.base import Base, Json, new_metadata
 
 
-class RetentionRun(Base):
+class RetentionTable(Base):
+    """Collect the tables of this extra, which has a schema of its own."""
+
+    __abstract__ = True
+    metadata = new_metadata()
+
+
+class RetentionRun(RetentionTable):
     """Store the pruning of a day. Only the process whose ``runner`` it names may continue it.
 
     ``deleted`` has the number of rows and bytes by kind, of all runs of the day.
@@ -24,7 +31,7 @@ class RetentionRun(Base):
     deleted: Mapped[Json]
 
 
-class DiskUse(Base):
+class DiskUse(RetentionTable):
     """Store what the scheduler measured on a day. ``parts`` has bytes and, where they are counted, rows by part."""
 
     __tablename__ = "disk_uses"

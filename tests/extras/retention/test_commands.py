@@ -81,33 +81,6 @@ def test_a_service_that_uses_the_database_keeps_it_from_being_compacted(data: Pa
     assert "Another process has" in result.output
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "reason"),
-    [
-        ("LOGS", "6 days", "expected 7 to 36500 days, or forever"),
-        ("LOGS", "30", "expected forever or days, like 90 days"),
-        ("FAULT_REPORTS", "3 days, 4 days", "expected forever or days, like 90 days"),
-        ("NOTIFICATIONS", "0 days", "expected 1 to 36500 days"),
-        ("DELIVERIES", "1 day", "expected 2 to 36500 days"),
-        ("TOKENS", "a week", "expected forever or days, like 90 days"),
-    ],
-)
-def test_an_impossible_setting_is_explained_in_a_sentence(data: Path, name: str, text: str, reason: str) -> None:
-    result = run("admin", "prune", "--data", str(data), **{f"REFEREE_KEEP_{name}": text})
-
-    assert result.exit_code == 1
-    assert result.output.startswith(f"Error: REFEREE_KEEP_{name}: ")
-    assert reason in result.output
-
-
-@pytest.mark.parametrize("text", ["forever", "30 days", "1 day", "90days"])
-def test_possible_settings_are_shown_as_rules(data: Path, text: str) -> None:
-    result = run("admin", "prune", "--data", str(data), "--dry-run", REFEREE_KEEP_TOKENS=text)
-
-    assert result.exit_code == 0, result.output
-    assert "tokens are kept" in result.output
-
-
 def test_a_dry_run_cannot_compact(data: Path) -> None:
     assert run("admin", "prune", "--data", str(data), "--dry-run", "--compact").exit_code == 2
 

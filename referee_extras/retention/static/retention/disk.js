@@ -1,19 +1,19 @@
 // Show operators the use of the disk, its growth, and what is kept, as the scheduler measured and pruned it last.
-import { element } from "./dom.js";
-import { moment } from "./local_time.js";
-import { api } from "./session.js";
+import { element } from "../site/dom.js";
+import { moment } from "../site/local_time.js";
+import { api } from "../site/session.js";
 
 const WARN_DAYS = 14;
 
-/** Fill the parts of `page` about the disk. */
-export async function showDiskUse(page) {
+/** Fill the section. */
+export async function show(section) {
   const use = await api("GET", "/disk-use");
-  const summary = page.querySelector("[data-disk-summary]");
+  const summary = section.querySelector("[data-disk-summary]");
   const isShort = use.days_left !== null && use.days_left < WARN_DAYS;
   summary.className = isShort ? "error" : "";
   summary.replaceChildren(...sentences(use));
-  page.querySelector("[data-disk-table]").hidden = use.parts.length === 0;
-  page.querySelector("[data-disk-parts]").replaceChildren(
+  section.querySelector("[data-disk-table]").hidden = use.parts.length === 0;
+  section.querySelector("[data-disk-parts]").replaceChildren(
     ...use.parts.map(({ part, bytes, rows }) =>
       element(
         "tr",
@@ -24,7 +24,7 @@ export async function showDiskUse(page) {
       ),
     ),
   );
-  page.querySelector("[data-kept]").replaceChildren(
+  section.querySelector("[data-kept]").replaceChildren(
     ...use.rules.flatMap(({ kind, rule }) => [element("dt", {}, inWords(kind)), element("dd", {}, `${rule}${lately(use, kind)}`)]),
   );
 }

@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 from referee.db.engine import current_time
-from referee.retention import disk_use
-from referee.retention.rules import Kind
-from referee.retention.tables import DiskUse
+from referee_extras.retention import disk_use
+from referee_extras.retention.rules import Kind
+from referee_extras.retention.tables import DiskUse
 from tests.api.conftest import Person, Service
-from tests.database.pruning import prune
+from tests.extras.retention.pruning import prune
 
 
 def test_before_the_first_night_only_the_rules_are_known(service: Service, admin: Person) -> None:

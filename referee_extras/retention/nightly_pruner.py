@@ -1,15 +1,16 @@
 """Measure the use of the disk and prune each night, in a thread of the scheduler. Several schedulers may do this."""
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
 from referee.db.engine import Database, current_time
-from referee.retention import disk_use
-from referee.retention.pruning import Pruner, PruningElsewhere
-from referee.retention.rules import rules_of
-from referee.retention.tables import DiskUse, RetentionRun
 from referee.settings import Settings
+from referee_extras.retention import disk_use
+from referee_extras.retention.pruning import Pruner, PruningElsewhere
+from referee_extras.retention.rules import rules_of
+from referee_extras.retention.tables import DiskUse, RetentionRun
 
 log = logging.getLogger(__name__)
 
@@ -61,3 +62,8 @@ class NightlyPruner:
             raise
         self._pruner = None
         return LOOK_S
+
+
+def start_pruning(database: Database, settings: Settings) -> Callable[[], float]:
+    """Return the step of the thread of the scheduler that measures and prunes."""
+    return NightlyPruner(database, settings).step

@@ -1,7 +1,6 @@
 """Logs of official ladders are deleted when they are old: only these, in small steps, and nothing else of the match."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
@@ -11,10 +10,9 @@ from referee.ladders import audit
 from referee.match.log import digest
 from referee.matches import fault_reports, logs, response_stats
 from referee.matches.tables import Fault, MatchLog, Result, StoredMatch
-from referee.retention.rules import Kind
-from referee.settings import BadSettings, Settings
-from tests.database.pruning import prune as pruning_of
+from referee_extras.retention.rules import Kind
 from tests.database.world import World
+from tests.extras.retention.pruning import prune as pruning_of
 
 DAYS = 30
 
@@ -110,22 +108,3 @@ def test_a_step_reads_no_logs_that_are_kept(world: World) -> None:
             query = "SELECT 1 FROM matches WHERE ladder_id IS NOT NULL AND log_deleted_at IS NULL AND finished_at < 3"
             plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {query}").all()
             assert "ix_matches_kept_logs" in str(plan)
-
-
-@pytest.mark.parametrize("days", ["0", "7", "90", "36500"])
-def test_logs_are_kept_for_good_or_for_at_least_a_week(
-    days: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REFEREE_DATA", str(tmp_path))
-    monkeypatch.setenv("REFEREE_KEEP_LADDER_LOGS_DAYS", days)
-
-    assert Settings.load().keep_ladder_logs_days == int(days)
-
-
-@pytest.mark.parametrize("days", ["6", "-1", "36501", "a week"])
-def test_a_shorter_time_is_refused(days: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REFEREE_DATA", str(tmp_path))
-    monkeypatch.setenv("REFEREE_KEEP_LADDER_LOGS_DAYS", days)
-
-    with pytest.raises(BadSettings, match="REFEREE_KEEP_LADDER_LOGS_DAYS"):
-        Settings.load()

@@ -3,9 +3,9 @@
 from typing import Protocol
 
 from referee.db.engine import Database
-from referee.retention.pruning import Pruner
-from referee.retention.rules import Kind, Rules
-from referee.retention_limits import FOREVER, Keep
+from referee_extras.retention.limits import FOREVER, Keep
+from referee_extras.retention.pruning import Pruner
+from referee_extras.retention.rules import Kind, Rules
 
 
 class HasDatabase(Protocol):

@@ -11,10 +11,10 @@ from referee.cli.options import data_option
 from referee.cli.tables import TextTable
 from referee.db.engine import Database
 from referee.errors import Conflict
-from referee.retention import compacting, pruning
-from referee.retention.pruning import Overdue, Pruner
-from referee.retention.rules import rules_of
 from referee.runtime.service_database import open_database
+from referee_extras.retention import compacting, pruning
+from referee_extras.retention.pruning import Overdue, Pruner
+from referee_extras.retention.rules import rules_of
 
 MIB: Final = 1024 * 1024
 

@@ -14,11 +14,11 @@ from referee.db.idempotency import Idempotency
 from referee.matches import log_pruning
 from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, Fault, MatchLog, Result, SignedLog, StoredMatch
-from referee.retention.rules import Kind
 from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import Tournament
 from referee.webhooks.states import DeliveryState
 from referee.webhooks.tables import Delivery, InboxEntry
+from referee_extras.retention.rules import Kind
 
 
 @dataclass(frozen=True, slots=True)

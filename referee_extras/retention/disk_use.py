@@ -14,8 +14,8 @@ from referee import plugs
 from referee.db.engine import current_time, get_database
 from referee.db.idempotency import Idempotency
 from referee.matches.tables import Fault, LogRow, MatchLog
-from referee.retention.tables import DiskUse
 from referee.webhooks.tables import Delivery
+from referee_extras.retention.tables import DiskUse
 
 KEPT_DAYS: Final = 400
 GROWTH_DAYS: Final = 7  # from which growth is derived

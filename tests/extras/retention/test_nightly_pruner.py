@@ -9,13 +9,14 @@ from sqlalchemy import select
 
 from referee.db.engine import Database
 from referee.matches.tables import StoredMatch
-from referee.retention import disk_use, pruning
-from referee.retention.tables import DiskUse, RetentionRun
-from referee.retention_limits import Keep
 from referee.settings import Settings
+from referee_extras.retention import disk_use, pruning
+from referee_extras.retention.limits import Keep
+from referee_extras.retention.nightly_pruner import LOOK_S, REST_S, NightlyPruner
+from referee_extras.retention.rules import RetentionSettings
+from referee_extras.retention.tables import DiskUse, RetentionRun
 from tests.database.world import START, FakeClock, World
 from tests.surroundings import settings_for
-from workers.nightly_pruner import LOOK_S, REST_S, NightlyPruner
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def world(sqlite_url: str) -> World:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return replace(settings_for(tmp_path), keep_logs=Keep(days=30))
+    return replace(settings_for(tmp_path), of_extras={"retention": RetentionSettings(keep_logs=Keep(days=30))})
 
 
 def pruned(world: World) -> int:
