@@ -115,13 +115,32 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.webhooks": set(),
-    "referee.matches": {"chain", "log_pruning", "logs", "match_filters", "matches", "results", "states", "tables"},
+    "referee.matches": {
+        "chain",
+        "deal_groups",
+        "log_pruning",
+        "logs",
+        "match_filters",
+        "matches",
+        "results",
+        "states",
+        "tables",
+    },
     "referee.friendlies": set(),
     "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
     "referee.tournaments": {
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },
-    "referee.cli": {"api_client", "audit", "options", "output", "plain_text", "tables", "tournament.remote"},
+    "referee.cli": {
+        "api_client",
+        "audit",
+        "lazy_group",
+        "options",
+        "output",
+        "plain_text",
+        "tables",
+        "tournament.remote",
+    },
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
@@ -275,7 +294,7 @@ def test_only_settings_read_the_environment() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_only_the_command_line_draws_on_a_terminal(path: Path) -> None:
-    if not within(module_name(path), "referee.cli") and not module_name(path).endswith(".commands"):  # of an extra
+    if not within(module_name(path), "referee.cli") and not module_name(path).endswith("commands"):  # of an extra
         assert not {"click", "rich"} & {module.split(".")[0] for module in imports(path)}
 
 

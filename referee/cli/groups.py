@@ -29,17 +29,6 @@ ADMIN = {
         "retry": ("admin", "Make a stuck match due again."),
         "audit": ("audit", "Replay all logs, recompute all ratings, and compare them with the database."),
     },
-    "Deployment": {
-        "keys": ("groups", "List the keys of a service, and rotate its master key."),
-    },
-}
-KEYS = {
-    "Commands": {
-        "list": ("keys", "List the master keys, the keys that sign logs, and what still needs them."),
-        "rotate": ("keys", "Make a new master key the current one, and accept the old one."),
-        "reseal": ("keys", "Seal the seeds of ended deal groups with the current key."),
-        "end": ("keys", "Stop accepting earlier master keys."),
-    }
 }
 
 
@@ -85,12 +74,4 @@ def admin() -> None:
 
     Most of these commands use the data directory of the service, as its operator on this machine. `class` needs the
     token of an operator, and anybody can run `audit --url`.
-    """
-
-
-@click.group(cls=LazyGroup, members=KEYS)
-def keys() -> None:
-    """List the keys of a service, and rotate its master key.
-
-    The earlier key is accepted until `referee admin keys end`.
     """

@@ -1,18 +1,14 @@
 """`referee admin keys`: list, rotate, reseal and end, with the key in the data directory or in the environment."""
 
-import hmac
 import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import select
 
 from referee.cli import main
 from referee.db import sealing
 from referee.db.engine import Database
-from referee.matches.deal_groups import unseal_seed_of_group
-from referee.matches.tables import DealGroup
 from referee.runtime.data_dir import DataDir
 from referee.settings import KEY_FILE, BadSettings, Settings
 from referee.workflows.voids import voiding
@@ -69,24 +65,6 @@ def test_K34_a_key_in_the_data_directory_is_rotated_and_ended(data: Path) -> Non
     assert run("admin", "keys", "end", "--force", *place).exit_code == 0
     (left,) = listed(data)
     assert left["id"] == current["id"]
-
-
-def test_K34_seeds_in_the_old_format_need_the_key_that_unseals_them(data: Path) -> None:
-    place = ("--data", str(data))
-    database = Database(f"sqlite:///{data / 'referee.db'}")
-    with database.write() as session:
-        for group in session.scalars(select(DealGroup)):
-            seed = unseal_seed_of_group(group, MASTER_KEY)
-            pad = hmac.digest(MASTER_KEY, f"deal-seed|{group.id}".encode(), "sha256")
-            group.seed_sealed = bytes(a ^ b for a, b in zip(seed, pad, strict=True))
-    database.dispose()
-
-    run("admin", "keys", "rotate", *place)
-    too_early = run("admin", "keys", "end", *place)
-
-    assert "needed for 1 unfinished and 1 ended deal groups" in too_early.output
-    assert run("admin", "keys", "reseal", *place).output == "1 seeds were sealed with the current key.\n"
-    assert [item["ended_groups"] for item in listed(data)] == [1, 0]
 
 
 def test_K34_a_key_does_not_end_before_the_service_uses_the_new_one(data: Path) -> None:

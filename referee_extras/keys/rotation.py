@@ -4,8 +4,7 @@ The seed of a group whose matches are not over stays sealed with the key with wh
 derive from that key (the ids in anonymous matches, the choices of house players).
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,10 +44,7 @@ class ResealingReport:
 
 
 def list_key_uses(session: Session, master_key: bytes) -> list[KeyUse]:
-    """Return the keys of the settings, the current one first.
-
-    This reads the key id of every deal group. Those in the old format have none: they are unsealed to find their key.
-    """
+    """Return the keys of the settings, the current one first. This reads the key id of every deal group."""
     signed = {used.key.id: used for used in chain.list_keys(session)}
     uses: dict[str, KeyUse] = {}
     for index, key in enumerate(key_ring(master_key)):
@@ -56,25 +52,13 @@ def list_key_uses(session: Session, master_key: bytes) -> list[KeyUse]:
         uses[sealing.key_id(key)] = KeyUse(sealing.key_id(key), index == 0, public.id, signed.get(public.id))
     head = func.substr(DealGroup.seed_sealed, 1, sealing.HEAD_BYTES)
     query = select(head, DealGroup.state, func.count()).group_by(head, DealGroup.state)
-    is_old = func.length(DealGroup.seed_sealed) == deal_groups.SEED_BYTES
-    counts = [(sealing.read_key_id(bytes(sealed)), *rest) for sealed, *rest in session.execute(query.where(~is_old))]
-    for key_id, state, count in [*counts, *_find_old_uses(session, master_key)]:
-        use = uses.get(key_id)
+    for sealed, state, count in session.execute(query):
+        use = uses.get(sealing.read_key_id(bytes(sealed)))
         if use is not None and state == DealGroupState.REVEALED:
             use.ended_groups += count
         elif use is not None:
             use.unfinished_groups += count
     return list(uses.values())
-
-
-def _find_old_uses(session: Session, master_key: bytes) -> Iterator[tuple[str, DealGroupState, int]]:
-    """Yield (key id, state, 1) for each group whose sealed seed has the old format, unless no key unseals it."""
-    query = select(DealGroup.id, DealGroup.seed_sealed, DealGroup.commitment, DealGroup.state)
-    is_old = func.length(DealGroup.seed_sealed) == deal_groups.SEED_BYTES
-    for group_id, sealed, promised, state in session.execute(query.where(is_old)):
-        with suppress(deal_groups.WrongMasterKey):
-            _, key = deal_groups.unseal_with_key(group_id, sealed, promised, master_key)
-            yield sealing.key_id(key), state, 1
 
 
 def reseal_ended_groups(database: Database, master_key: bytes) -> ResealingReport:

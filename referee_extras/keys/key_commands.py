@@ -1,7 +1,6 @@
 """Implement `referee admin keys`, which lists the keys of a service and rotates its master key."""
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,9 +15,9 @@ from referee.master_keys import MasterKey, new_key, parse_key_file, render_key_f
 from referee.private_files import write_private_file
 from referee.runtime.data_dir import DataDir
 from referee.runtime.service_database import open_database
-from referee.settings import KEY_FILE, Settings
-from referee.workflows import key_rotation
-from referee.workflows.key_rotation import KeyUse
+from referee.settings import KEY_FILE, Settings, environment
+from referee_extras.keys import rotation
+from referee_extras.keys.rotation import KeyUse
 
 STEPS = """The master key is set by REFEREE_MASTER_KEY, so it is changed there. A new one:
 
@@ -44,7 +43,7 @@ def list_keys(data: Path | None, *, as_json: bool) -> None:
     settings, database = open_database(data)
     try:
         with database.read() as session:
-            uses = key_rotation.list_key_uses(session, settings.master_key)
+            uses = rotation.list_key_uses(session, settings.master_key)
     finally:
         database.dispose()
     if as_json:
@@ -91,7 +90,7 @@ def reseal(data: Path | None, *, as_json: bool) -> None:
     """
     settings, database = open_database(data)
     try:
-        report = key_rotation.reseal_ended_groups(database, settings.master_key)
+        report = rotation.reseal_ended_groups(database, settings.master_key)
     finally:
         database.dispose()
     document = {"resealed": report.resealed, "unreadable": report.unreadable}
@@ -114,7 +113,7 @@ def end(data: Path | None, *, force: bool, as_json: bool) -> None:
     settings, database = open_database(data)
     try:
         with database.read() as session:
-            uses = key_rotation.list_key_uses(session, settings.master_key)[1:]
+            uses = rotation.list_key_uses(session, settings.master_key)[1:]
     finally:
         database.dispose()
     needed = [use for use in uses if use.unfinished_groups or use.ended_groups]
@@ -136,7 +135,7 @@ def end(data: Path | None, *, force: bool, as_json: bool) -> None:
 
 
 def _is_set_by_environment() -> bool:
-    return bool(os.environ.get("REFEREE_MASTER_KEY"))
+    return bool(environment().get("REFEREE_MASTER_KEY"))
 
 
 def _check_restart(settings: Settings) -> None:
