@@ -21,7 +21,7 @@ RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
 BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
-    *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
+    *("referee.master_keys", "referee.private_files", "referee.private_ranges"),
     *("referee.csv_table", "referee.timestamps", "referee.version", "referee.plugs"),
     "referee.fonts",
 )
@@ -30,14 +30,11 @@ DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
     *("referee.friendlies", "referee.ladders", "referee.tournaments"),
-    "referee.retention",
 )
 LIBRARY = (
     "referee.local",
     "referee.runtime",
     "referee.metrics",
-    "referee.doctor",
-    "referee.backups",
     "referee.rulebook",
     "referee.labels",
     "referee.schema",
@@ -55,15 +52,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.private_files": (),
     "referee.private_ranges": (),
     "referee.project_files": (),
-    "referee.retention_limits": (),
     "referee.timestamps": (),
     "referee.csv_table": ("referee.timestamps",),
     "referee.plugs": ("referee.errors",),
     "referee.fonts": (),
     "referee.version": (),
-    "referee.settings": (
-        *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
-    ),
+    "referee.settings": ("referee.errors", "referee.master_keys", "referee.plugs", "referee.private_ranges"),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),
@@ -78,24 +72,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
     "referee.metrics": (*BELOW, *PURE, *DATABASE, *AREAS),
-    "referee.doctor": (
-        *BELOW,
-        *PURE,
-        *WIRE,
-        *DATABASE,
-        *AREAS,
-        "referee.backups",
-        "referee.metrics",
-        "referee.runtime",
-    ),
-    "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.cli": REFEREE,
     "referee.__main__": ("referee.cli",),
     "workers": (*REFEREE, "workers"),
     "api": (*REFEREE, "api", "workers.queue_watch", "workers.queues", "workers.reports"),
     "referee_extras": (),
-    **{f"referee_extras.{name}": (*REFEREE, "api", "workers", *USED_EXTRAS.get(name, ())) for name in EXTRAS},
+    **{
+        f"referee_extras.{name}": (*REFEREE, "referee.cli", "api", "workers", *USED_EXTRAS.get(name, ()))
+        for name in EXTRAS
+    },
     **{f"referee_extras.{name}": (*BELOW, *PURE, *WIRE, "referee.rulebook") for name in referee_extras.LIBRARIES},
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
@@ -122,15 +108,19 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": {"states", "tables"},
-    "referee.retention": set(),
 }
-FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, that extras may import
-    "referee.accounts": {"accounts", "acts", "co_organisers", "roles", "scopes", "tables"},
-    "referee.bots": {"bots", "states", "tables"},
+FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of commands, that extras may import
+    "referee.accounts": {
+        *("accounts", "act_kinds", "acts", "co_organisers", "oversight_tables", "reserved_names", "roles"),
+        *("scopes", "tables"),
+    },
+    "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.webhooks": set(),
     "referee.matches": {
+        "chain",
         "deal_groups",
         "ended_openings",
+        "log_pruning",
         "logs",
         "match_filters",
         "matches",
@@ -143,8 +133,17 @@ FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, tha
     "referee.tournaments": {
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },
-    "referee.retention": set(),
-    "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility"},
+    "referee.cli": {
+        "api_client",
+        "audit",
+        "lazy_group",
+        "options",
+        "output",
+        "plain_text",
+        "tables",
+        "tournament.remote",
+    },
+    "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice
@@ -317,7 +316,7 @@ def test_only_settings_read_the_environment() -> None:
 def test_only_the_command_line_draws_on_a_terminal() -> None:
     drawing = {module_name(path) for path in MODULES if {"click", "rich"} & top_imports(path)}
 
-    assert {name for name in drawing if not within(name, "referee.cli")} == set()
+    assert {name for name in drawing if not within(name, "referee.cli") and not name.endswith("commands")} == set()
 
 
 def test_only_the_application_imports_the_resources_of_the_api() -> None:
