@@ -35,8 +35,10 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
+    BOT_END = "bot_end"  # sections at the end of the page of a bot; gets the bot and the ladders that rate it
     ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     HEAD = "head"  # elements of the head of every page, which has this title
+    LADDER_LINKS = "ladder_links"  # links below the rows of a ladder; gets the ladder
     OPERATOR = "operator"  # sections of the operator's page; the module in their ``data-script`` exports ``show``
     PAGE_LINKS = "page_links"  # links about the subject of a page
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id

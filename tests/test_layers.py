@@ -23,7 +23,6 @@ BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
     *("referee.master_keys", "referee.private_files", "referee.private_ranges"),
     *("referee.csv_table", "referee.timestamps", "referee.version", "referee.plugs"),
-    "referee.fonts",
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
@@ -55,7 +54,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.timestamps": (),
     "referee.csv_table": ("referee.timestamps",),
     "referee.plugs": ("referee.errors",),
-    "referee.fonts": (),
     "referee.version": (),
     "referee.settings": ("referee.errors", "referee.master_keys", "referee.plugs", "referee.private_ranges"),
     "referee.protocol": (*BELOW, *PURE),
@@ -129,7 +127,7 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         "tables",
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.ladders": {"leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"},
     "referee.tournaments": {
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },

@@ -9,7 +9,6 @@ import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import date
 from itertools import chain, islice
 from typing import Final
 
@@ -19,7 +18,7 @@ from referee.csv_table import Cells, cell, write_table
 from referee.db.engine import Database
 from referee.db.paging import MAX_PAGE_SIZE, Cursor
 from referee.errors import LogDeleted
-from referee.ladders import months, owner_exchanges
+from referee.ladders import months
 from referee.ladders.tables import LadderMonth
 from referee.matches.download_seats import SEAT_COLUMNS, seat_cells
 from referee.matches.states import MatchState
@@ -89,28 +88,6 @@ def _round_points(points: float | None) -> float | None:
     return None if points is None else round(points, 1)
 
 
-def exchanges_csv(database: Database, ladder_id: str, month: date) -> Iterator[bytes]:
-    """Yield what owners gained from each other in a month as a CSV table."""
-    return _table(EXCHANGE_COLUMNS, _exchange_pieces(database, ladder_id, month))
-
-
-def _exchange_pieces(database: Database, ladder_id: str, month: date) -> Iterator[Iterable[Cells]]:
-    cursor: Cursor | None = None
-    while True:
-        with database.read() as session:
-            page = owner_exchanges.list_exchanges(session, ladder_id, month, limit=MAX_PAGE_SIZE, cursor=cursor)
-        yield [
-            (
-                *(row.owner_id, cell(row.owner_name), row.loser_id, row.loser_name and cell(row.loser_name)),
-                *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
-            )
-            for row in page.items
-        ]
-        cursor = page.next
-        if cursor is None:
-            return
-
-
 def _result_pieces(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:
     after = 0
     while True:
@@ -132,7 +109,6 @@ MONTH_COLUMNS: Final = (
     *("rank", "bot", "name", "owner", "owner_name", "rating_micro"),
     *("strength", "strength_error", "games", "matches"),
 )
-EXCHANGE_COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "encounters", "points", "chance", "deviation")
 
 
 def _read_logs(database: Database, found: LogList) -> Iterator[tuple[LogEntry, bytes | None]]:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 KEPT = ("referee", "api", "workers", "docs", "bots", "README.md")
 SCRIPT = "tests/extras/service_without.py"
 OWN_PATHS = {  # of operations of the API, by extra: how they begin
+    "exchanges": "/api/v1/ladders/{ladder_id}/exchanges",
     "openings": "/api/v1/openings",
     "series": "/api/v1/series",
     "classes": "/api/v1/accounts/class",

@@ -5,15 +5,18 @@ from typing import Final
 from urllib.parse import urlencode
 
 from flask import Response, request
+from markupsafe import Markup
 
 from api.pages.page import Pages, page
 from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee.db.engine import current_time
 from referee.db.paging import Page
-from referee.ladders import months, owner_exchanges, ratings
+from referee.ladders import months, ratings
+from referee.ladders.tables import Ladder
+from referee_extras.exchanges.listing import list_exchanges
 
-pages = Pages("exchanges", __name__)
+pages = Pages("exchanges", __name__, template_folder="templates")
 
 ROWS_PER_PAGE: Final = 50
 
@@ -28,16 +31,18 @@ def exchanges_of_month(ladder_id: str, month: date) -> Response:
     return _month_page(ladder_id, month)
 
 
+def link_from_ladder(*, ladder: Ladder) -> Markup:
+    return Markup('<a href="/ladders/{}/exchanges">Points exchanged between owners</a>').format(ladder.id)
+
+
 def _month_page(ladder_id: str, month: date) -> Response:
     query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
-    found = owner_exchanges.list_exchanges(
-        current_session(), ladder_id, month, limit=ROWS_PER_PAGE, cursor=read_cursor(query)
-    )
+    found = list_exchanges(current_session(), ladder_id, month, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
     following = envelope(Page([], found.next), query)["next"]
     ladder = ratings.get_ladder(current_session(), ladder_id)
     begins_later = month > _first_day(ladder.created_at)
     return page(
-        "ladders/exchanges.html",
+        "exchanges/month.html",
         ladder=ladder,
         month=month,
         name=months.format_month(month),

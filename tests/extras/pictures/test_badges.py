@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 import pytest
 from sqlalchemy import select, update
 
-from api.bots.badge import PADDING, SIZE
 from referee.bots import bots, house_bots
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
-from referee.fonts import measure
 from referee.ladders.tables import Ladder, RatingError
+from referee_extras.pictures.badge import PADDING, SIZE
+from referee_extras.pictures.fonts import measure
 from tests.api.conftest import Person, Service, fields_of
 
 SVG = "{http://www.w3.org/2000/svg}"

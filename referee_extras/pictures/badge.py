@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from api.fields import points
 from api.pages.charts.svg import tag
-from referee import fonts
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.figures import count, decimal
@@ -17,6 +16,7 @@ from referee.games import game_title
 from referee.labels import state_label
 from referee.ladders import ranks, ratings
 from referee.ladders.ranks import LadderRank
+from referee_extras.pictures import fonts
 
 HEIGHT: Final = 20
 SIZE: Final = 11  # of the letters

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.fonts import FILES, FOLDER, can_draw, measure, shorten
+from referee_extras.pictures.fonts import FILES, FOLDER, can_draw, measure, shorten
 
 
 @pytest.mark.parametrize(
