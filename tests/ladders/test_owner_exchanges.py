@@ -6,9 +6,10 @@ from math import sqrt
 import pytest
 from sqlalchemy import select, update
 
+from referee.audit import repairs
 from referee.bots.tables import Bot
 from referee.errors import BadOption, NotFound
-from referee.ladders import owner_exchanges, repairs
+from referee.ladders import owner_exchanges
 from referee.ladders.owner_exchanges import SLACK, Before, Exchanged, ExchangedPoints, sums_of
 from referee.ladders.rating_replay import RatedSeats
 from referee.ladders.tables import OwnerExchange
