@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from referee.cli.browser import open_page, temporary_page
-from referee.cli.log_files import StoredLog, Unreadable, read_logs, read_single_log, verify_stored_log
+from referee.cli.log_files import read_logs, read_single_log, verify_stored_log
 from referee.cli.narrate import narrate_match
 from referee.cli.options import FILE, json_option, key_option
 from referee.cli.output import show
@@ -18,6 +18,7 @@ from referee.games import game
 from referee.local import replay_page
 from referee.match.canonical import Json
 from referee.match.log import parse_row
+from referee.match.log_bundle import StoredLog, Unreadable
 from referee.match.reveal import describe_origin
 from referee.match.signing_keys import KeyRing
 from referee.match.verification import NOT_ATTESTED, VerificationReport
@@ -31,7 +32,7 @@ from referee.matches.states import WITHOUT_RESULT
 def verify(files: tuple[str, ...], keys: KeyRing | None, as_json: bool) -> None:
     """Verify logs: rules, legality, links, deals, results and, with --key, signatures.
 
-    A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
+    A FILE contains one or more logs as NDJSON, plain or gzipped, such as a service's download of all logs of a
     tournament; pass - for standard input, or a URL to fetch. A log that fails is reported with its first wrong row and
     the reason, a single valid log with what was found, and several in one line at the end; --json lists all. Standard
     error names what no log can prove by itself. With --key, a log without a signature fails. The exit status is 1 if

@@ -17,9 +17,10 @@ from referee.audit.ladder_walk import check_values
 from referee.audit.ledger_file import BadLedgerFile, LedgerFile
 from referee.audit.log_facts import read_facts
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.log_files import CHUNK_BYTES
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.public_chain import BROKEN, NOT_FOUND, PublicChain, load_keys
-from referee.cli.tournament.log_download import ATTEMPTS, CHUNK_BYTES, PAUSE_S
+from referee.cli.tournament.log_download import ATTEMPTS, PAUSE_S
 from referee.cli.tournament.remote import is_transient
 from referee.errors import BadLog, RefereeError
 from referee.match.canonical import Json, dumps
