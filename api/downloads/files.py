@@ -3,17 +3,19 @@
 Each piece is read in its own short transaction, so that neither memory nor locks grow with the file.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
+from functools import partial
 from itertools import chain
-from typing import Final
+from typing import Final, TypeVar
 
 from referee.csv_table import Cells, cell, write_table
 from referee.db.engine import Database
-from referee.db.paging import MAX_PAGE_SIZE, Cursor
+from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page
 from referee.errors import LogDeleted
 from referee.ladders import months, owner_exchanges
-from referee.ladders.tables import LadderMonth
+from referee.ladders.owner_exchanges import ExchangedPoints
+from referee.ladders.tables import LadderMonth, MonthRow
 from referee.match.kinds import LogRemark
 from referee.match.log_bundle import pack_remark
 from referee.matches.download_seats import SEAT_COLUMNS, seat_cells
@@ -22,6 +24,8 @@ from referee.tournaments import result_seats
 from referee.tournaments.result_seats import ResultFilter
 from referee.workflows.publishing import log_downloads
 from referee.workflows.publishing.log_downloads import LogEntry, LogList
+
+Row = TypeVar("Row")
 
 
 def gzip_logs(database: Database, found: LogList) -> Iterator[bytes]:
@@ -41,50 +45,45 @@ def results_csv(database: Database, which: ResultFilter, until: int) -> Iterator
 
 def month_csv(database: Database, closed: LadderMonth) -> Iterator[bytes]:
     """Yield the final standings of a month as a CSV table."""
-    return _table(MONTH_COLUMNS, _month_pieces(database, closed))
-
-
-def _month_pieces(database: Database, closed: LadderMonth) -> Iterator[Iterable[Cells]]:
-    cursor: Cursor | None = None
-    while True:
-        with database.read() as session:
-            page = months.list_rows(session, closed, limit=MAX_PAGE_SIZE, cursor=cursor)
-        yield [
-            (
-                *(row.rank, row.bot_id, cell(row.name), row.owner_id, cell(row.owner_name)),
-                *(row.value, _round_points(row.strength), _round_points(row.strength_error), row.games, row.matches),
-            )
-            for row in page.items
-        ]
-        cursor = page.next
-        if cursor is None:
-            return
-
-
-def _round_points(points: float | None) -> float | None:
-    return None if points is None else round(points, 1)
+    return _table(MONTH_COLUMNS, _pieces(database, partial(months.list_rows, closed=closed), _month_cells))
 
 
 def exchanges_csv(database: Database, ladder_id: str, month: date) -> Iterator[bytes]:
     """Yield what owners gained from each other in a month as a CSV table."""
-    return _table(EXCHANGE_COLUMNS, _exchange_pieces(database, ladder_id, month))
+    load = partial(owner_exchanges.list_exchanges, ladder_id=ladder_id, month=month)
+    return _table(EXCHANGE_COLUMNS, _pieces(database, load, _exchange_cells))
 
 
-def _exchange_pieces(database: Database, ladder_id: str, month: date) -> Iterator[Iterable[Cells]]:
+def _pieces(
+    database: Database, load: Callable[..., Page[Row]], cells_of: Callable[[Row], Cells]
+) -> Iterator[Iterable[Cells]]:
+    """Yield the cells of all rows of a list, a page at a time."""
     cursor: Cursor | None = None
     while True:
         with database.read() as session:
-            page = owner_exchanges.list_exchanges(session, ladder_id, month, limit=MAX_PAGE_SIZE, cursor=cursor)
-        yield [
-            (
-                *(row.owner_id, cell(row.owner_name), row.loser_id, row.loser_name and cell(row.loser_name)),
-                *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
-            )
-            for row in page.items
-        ]
+            page = load(session, limit=MAX_PAGE_SIZE, cursor=cursor)
+        yield map(cells_of, page.items)
         cursor = page.next
         if cursor is None:
             return
+
+
+def _month_cells(row: MonthRow) -> Cells:
+    return (
+        *(row.rank, row.bot_id, cell(row.name), row.owner_id, cell(row.owner_name)),
+        *(row.value, _round_points(row.strength), _round_points(row.strength_error), row.games, row.matches),
+    )
+
+
+def _exchange_cells(row: ExchangedPoints) -> Cells:
+    return (
+        *(row.owner_id, cell(row.owner_name), row.loser_id, row.loser_name and cell(row.loser_name)),
+        *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
+    )
+
+
+def _round_points(points: float | None) -> float | None:
+    return None if points is None else round(points, 1)
 
 
 def _result_pieces(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from io import RawIOBase
 from itertools import islice
 from pathlib import Path
@@ -20,32 +20,22 @@ from referee.match.verification import VerificationReport, verify
 CHUNK_BYTES: Final = 64 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class LogVerdict:
-    """Hold the result of verifying a stored log. ``row`` and ``reason`` locate and describe an error;
-    ``is_cut_short`` marks a log without errors that ends early because its match was cancelled."""
-
-    report: VerificationReport
-    is_valid: bool
-    is_cut_short: bool
-    row: int | None
-    reason: str
-
-
-def verify_stored_log(log: StoredLog, keys: KeyRing | None = None) -> LogVerdict:
-    """Verify a log. One that ends early is valid if its remark says that the match was cancelled.
+def verify_stored_log(log: StoredLog, keys: KeyRing | None = None) -> VerificationReport:
+    """Verify a log. One that is cut short is valid if its remark says that the match was cancelled.
 
     With ``keys``, a valid log must be signed with one of them.
     """
     report = verify(log.lines)
-    is_cut_short = log.remark == LogRemark.CANCELLED and report.cut_short
-    if keys is not None and (report.ok or is_cut_short):
+    if log.remark == LogRemark.CANCELLED and report.cut_short:
+        report = replace(report, ok=True)
+    if log.remark and not log.lines:
+        report = replace(report, reason=f"there is no log ({log.remark})")
+    if keys is not None and report.ok:
         try:
             _check_signature(report, keys)
         except BadSignature as error:
-            return LogVerdict(report, False, False, report.rows, str(error))
-    reason = f"there is no log ({log.remark})" if log.remark and not log.lines else report.reason
-    return LogVerdict(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
+            return replace(report, ok=False, row=report.rows, reason=str(error))
+    return report
 
 
 def _check_signature(report: VerificationReport, keys: KeyRing) -> None:

@@ -118,23 +118,23 @@ def replay(file: str, html: Path | None, as_json: bool, opens: bool) -> None:
 
 def _check_log(log: StoredLog, keys: KeyRing | None) -> tuple[bool, str, list[str]]:
     """Return whether the log is valid, what was found, and what limits this, as phrases that can be counted."""
-    found = verify_stored_log(log, keys)
-    if not found.is_valid:
-        return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}", []
+    report = verify_stored_log(log, keys)
+    if not report.ok:
+        return False, report.reason if log.remark and not log.lines else f"row {report.row}: {report.reason}", []
     does_not_count = log.remark in WITHOUT_RESULT
     remarks = {
-        "of cancelled matches": found.is_cut_short,
-        "of matches that do not count": does_not_count and not found.is_cut_short,
-        "NOT REVEALED yet": found.report.origin is None,
-        "not signed": found.report.signature is None,
-        "signatures NOT CHECKED: pass --key": found.report.signature is not None and keys is None,
+        "of cancelled matches": report.cut_short,
+        "of matches that do not count": does_not_count and not report.cut_short,
+        "NOT REVEALED yet": report.origin is None,
+        "not signed": report.signature is None,
+        "signatures NOT CHECKED: pass --key": report.signature is not None and keys is None,
     }
-    signed = _describe_signature(found.report, keys)
-    if found.is_cut_short:
-        deals = _deals(found.report)
-        finding = f"the match was cancelled before its end; all {found.report.rows} rows are valid; {deals}; {signed}"
+    signed = _describe_signature(report, keys)
+    if report.cut_short:
+        deals = _deals(report)
+        finding = f"the match was cancelled before its end; all {report.rows} rows are valid; {deals}; {signed}"
     else:
-        finding = f"{_finding(found.report)}; {signed}"
+        finding = f"{_finding(report)}; {signed}"
         finding += f"; {log.remark}, so it does not count" if does_not_count else ""
     return True, finding, [remark for remark, holds in remarks.items() if holds]
 

@@ -6,10 +6,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 from referee.audit.chain_walk import ChainWalk
 from referee.audit.findings import Difference, Findings, compare
@@ -20,6 +18,7 @@ from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.log_files import CHUNK_BYTES
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.public_chain import BROKEN, NOT_FOUND, PublicChain, load_keys
+from referee.cli.tournament import lookup
 from referee.cli.tournament.log_download import ATTEMPTS, PAUSE_S
 from referee.cli.tournament.remote import is_transient
 from referee.errors import BadLog, RefereeError
@@ -35,10 +34,6 @@ _HEAD: Final = re.compile(r"head:([0-9]{1,18}):([0-9a-f]{64})")
 
 class BadResumeFile(RefereeError):
     """Signal that the file of an earlier audit is damaged."""
-
-
-class NoSuchLadder(RefereeError):
-    """Signal that the service has no ladder with this name or id."""
 
 
 @dataclass(slots=True)
@@ -123,10 +118,13 @@ class PublicAudit:
         return is_complete and not self.chain.differences and not any(report.found.count for report in self.ladders)
 
     def run(self, wanted: Sequence[str]) -> None:
-        """Audit the ladders with these names or ids, or all ladders. Raise ``NoSuchLadder``."""
-        selected = _select_ladders(self._api, wanted)
+        """Audit the ladders with these names or ids, or all listed ones. Raise ``NotFoundByName``."""
+        api = self._api
+        selected = [api.get(f"/ladders/{lookup.ladder_id(api, text)}?limit=1") for text in wanted]
+        if not wanted:
+            selected = list(api.items(f"/ladders?limit={ROWS_PER_PAGE}"))
         if not self.has_given_keys:
-            self.chain.walk.keys = load_keys(self._api)
+            self.chain.walk.keys = load_keys(api)
         with progress_bar("chain of signatures", lines=True) as update:
             self.chain.read_on(update)
         self.has_chain = True
@@ -134,38 +132,13 @@ class PublicAudit:
             self._verified.note_head(self.chain.head)
         for ladder in selected:
             self.ladders.append(LadderAudit(ladder["id"], ladder["name"]))
-            _audit_ladder(self._api, ladder, self._verified, self.chain, self.ladders[-1])
+            _audit_ladder(api, ladder, self._verified, self.chain, self.ladders[-1])
 
     def to_json(self) -> Json:
         """Return the reports as one JSON object. The chain is None if its audit was interrupted."""
         chain = self.chain.to_json() if self.has_chain else None
         ladders = [report.to_json() for report in self.ladders]
         return {"holds": self.holds, "interrupted": self.is_interrupted, "chain": chain, "ladders": ladders}
-
-
-def _select_ladders(api: Api, wanted: Sequence[str]) -> list[Json]:
-    """Return the ladders with these names or ids, or all ladders. Raise ``NoSuchLadder``."""
-    ladders = list(api.items(f"/ladders?limit={ROWS_PER_PAGE}"))
-    if not wanted:
-        return ladders
-    found = []
-    for text in wanted:
-        named = [ladder for ladder in ladders if text in (ladder["id"], ladder["name"])] or _find_unlisted(api, text)
-        if not named:
-            known = ", ".join(ladder["name"] for ladder in islice(ladders, 20)) or "none"
-            raise NoSuchLadder(f"Unknown ladder {text!r}. Available: {known}.")
-        found += named
-    return found
-
-
-def _find_unlisted(api: Api, ladder_id: str) -> list[Json]:
-    """Return the ladder with this id, which the list of ladders leaves out, or [] if there is none."""
-    try:
-        return [api.get(f"/ladders/{quote(ladder_id, safe='')}?limit=1")]
-    except ApiRefusal as refusal:
-        if refusal.status != NOT_FOUND:
-            raise
-        return []
 
 
 def _audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: PublicChain, report: LadderAudit) -> None:

@@ -97,13 +97,8 @@ class PublicChain:
         self.digests += bytes.fromhex(self.head.digest)
 
     def _items(self, after: int) -> Iterator[Json]:
-        """Yield all entries after this number. Each page names its own start, so that no list is too long."""
-        while True:
-            page = self.api.get(f"/chain?limit={ENTRIES_PER_PAGE}&after={after}")
-            yield from page["items"]
-            if page["next"] is None or not page["items"]:
-                return
-            after = page["items"][-1]["number"]
+        """Yield all entries after this number."""
+        return self.api.items(f"/chain?limit={ENTRIES_PER_PAGE}&after={after}", most_pages=None)
 
     @contextmanager
     def _noting_problems(self) -> Iterator[None]:

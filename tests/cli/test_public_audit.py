@@ -257,7 +257,7 @@ def test_F14_the_head_of_the_last_audit_must_stay_in_the_chain(hall: Hall, tmp_p
 def test_an_unknown_ladder_is_refused_with_those_that_exist(hall: Hall) -> None:
     told = hall.audit("--ladder", "Whist", status=1).stderr
 
-    assert "Unknown ladder 'Whist'. Available: " in told
+    assert "Unknown ladder 'Whist'; available: " in told
     assert hall.name in told
 
 

@@ -67,16 +67,16 @@ class DownloadReport:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end or 0
         if not self.verifies:
             return
-        found = verify_stored_log(log)
-        if not found.is_valid:
-            self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
-        elif found.is_cut_short:
+        report = verify_stored_log(log)
+        row, reason = report.row, report.reason
+        if report.ok and report.cut_short:
             self.broken_off += 1
-        elif found.report.revealed:
+        elif report.ok and report.revealed:
             self.verified += 1
         else:
-            reason = "the reveal row is missing"
-            self.failed.append({"match": log.match, "row": found.report.rows, "reason": reason})
+            if report.ok:
+                row, reason = report.rows, "the reveal row is missing"
+            self.failed.append({"match": log.match, "row": row, "reason": reason})
 
 
 def download_options(command: Callable[..., None]) -> Callable[..., None]:
