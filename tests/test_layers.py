@@ -41,7 +41,7 @@ LIBRARY = (
 PURE = (*RULES, *CORE)
 EXTRAS = [*(extra.name for extra in plugs.extras()), *referee_extras.LIBRARIES]
 USED_EXTRAS = {"series": ("referee_extras.feeds",)}  # those that an extra imports, as its README says
-REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
+REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.audit", "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
     "referee": ("referee.local.function_matches", "referee.version"),  # imported when they are first used
     "referee.errors": (),
@@ -64,12 +64,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.db": (*BELOW, "referee.errors"),
     "referee.db.migrations": ("referee.schema", "referee.db"),
     **{area: (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS[:place]) for place, area in enumerate(AREAS)},
+    "referee.audit": (*BELOW, *PURE, *DATABASE, *AREAS),
     "referee.workflows": (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS),
     "referee.schema": (*DATABASE, *AREAS),
     "referee.rulebook": (*RULES, "referee.project_files"),
     "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
-    "referee.metrics": (*BELOW, *PURE, *DATABASE, *AREAS),
+    "referee.metrics": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.audit"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.cli": REFEREE,
     "referee.__main__": ("referee.cli",),
@@ -89,11 +90,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.matches": {
         *(
             "cancelling",
-            "chain",
-            "deal_groups",
             "download_seats",
-            "log_pruning",
-            "logs",
             "matches",
             "quotas",
             "queued_seats",
@@ -105,7 +102,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     },
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
-    "referee.tournaments": {"states", "tables"},
+    "referee.tournaments": set(),
 }
 FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of commands, that extras may import
     "referee.accounts": {
@@ -113,7 +110,7 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         *("scopes", "tables"),
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
-    "referee.webhooks": set(),
+    "referee.webhooks": {"states", "tables"},
     "referee.matches": {
         "chain",
         "deal_groups",

@@ -98,18 +98,18 @@ def test_one_ladder_is_chosen_by_name_or_id(hall: Hall) -> None:
 
 
 BENT = [
-    ("ratings", "UPDATE ratings SET value = value + 1 WHERE games > 0", "rating bot_"),
-    ("ratings", "UPDATE ratings SET games = games + 1 WHERE games > 0", "rating bot_"),
+    ("ratings", "UPDATE ratings SET value = value + 1 WHERE games > 0", "rating lad_"),
+    ("ratings", "UPDATE ratings SET games = games + 1 WHERE games > 0", "rating lad_"),
     ("rating_changes", "UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change entry 3"),
     ("rating_changes", "UPDATE rating_changes SET games = games + 1 WHERE seq = 7", "change entry 7"),
     ("rating_changes", "UPDATE rating_changes SET balance = balance - 1 WHERE balance != 0", "change entry 8"),
-    ("rating_changes", "DELETE FROM rating_changes WHERE seq = 4", "expected before_micro"),
+    ("rating_changes", "DELETE FROM rating_changes WHERE seq = 4", "expected {'ladder_id'"),
     ("ledger_entries", "DELETE FROM ledger_entries WHERE seq = 5", "change entry 6"),
     ("results", "UPDATE results SET placements = '[2, 1]' WHERE placements = '[1, 2]'", "result mat_"),
     ("results", "UPDATE results SET returns = '[77, -77]' WHERE seq = 3", "result mat_"),
     ("results", """UPDATE results SET versions = '["3", "3"]' WHERE seq = 4""", "result mat_"),
     ("match_logs", "UPDATE match_logs SET gzip_log = (SELECT max(gzip_log) FROM match_logs)", "log"),
-    ("ladders", """UPDATE ladders SET options = '{"rounds": 9}' WHERE seats = 2""", "result mat_"),
+    ("ladders", """UPDATE ladders SET options = '{"rounds": 9}' WHERE seats = 2""", "match mat_"),
 ]
 
 
@@ -182,13 +182,13 @@ def rewritten(change: Callable[[Json], object]) -> Callable[[str, bytes], tuple[
 
 
 LIES: list[tuple[Callable[[Json], object], str]] = [  # of a service that says that all is well
-    (lambda page: page["items"].pop(2), "chain entry 3: stored entry 3 is missing before it"),
+    (lambda page: page["items"].pop(2), "chain entry 4: stored entry 3 is missing before it"),
     (lambda page: page["items"][2].update(log="d" * 64), "the digest that the service states"),
     (lambda page: page["items"][2].update(digest="d" * 64), "the digest that the service states"),
     (lambda page: page["items"][2].update(previous=None), "chain entry 3"),
     (lambda page: page["items"][2].update(number="3"), "chain entry 3"),
     (lambda page: page["items"][2].pop("key"), "chain entry 3"),
-    (lambda page: page["items"].insert(2, page["items"][1]), "chain entry 3"),
+    (lambda page: page["items"].insert(2, page["items"][1]), "chain entry 2"),
     (lambda page: page["items"].__setitem__(2, None), "chain entry 3"),
     (
         lambda page: page.update(items=[item for item in page["items"] if item["number"] < 5], next=None),
@@ -254,7 +254,7 @@ def test_F14_the_head_of_the_last_audit_must_stay_in_the_chain(hall: Hall, tmp_p
 def test_an_unknown_ladder_is_refused_with_those_that_exist(hall: Hall) -> None:
     told = hall.audit("--ladder", "Whist", status=1).stderr
 
-    assert "Unknown ladder 'Whist'. Available: " in told
+    assert "Unknown ladder 'Whist'; available: " in told
     assert hall.name in told
 
 

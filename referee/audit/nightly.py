@@ -5,7 +5,6 @@ before ended; the last step looks for gaps in the chain of signatures and compar
 differ are frozen, as by ``referee admin audit``.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -14,10 +13,9 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from referee.audit import database_audit, repairs, stored_matches
+from referee.audit.stored_ladders import check_ladders
 from referee.db.engine import Database, count_changed_rows, current_time
-from referee.ladders import audit, chain_audit, repairs
-from referee.ladders.audit_findings import Difference
-from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.tables import AuditRun
 
 BEGINS: Final = timedelta(hours=3)  # after midnight in UTC
@@ -69,54 +67,29 @@ def continue_run(database: Database, run: AuditRun) -> AuditRun | None:
     Return None if another scheduler continues it.
     """
     with database.read() as session:
-        page = audit.check_page(session, run.after, LOGS_PER_STEP)
+        page = stored_matches.check_page(session, run.after, LOGS_PER_STEP)
         logs = run.logs + len(page.matches)
         is_last = page.last is None or logs >= LOGS_PER_NIGHT
-        deleted = audit.count_deleted(session, page.matches)
-        found = page.differences + chain_audit.check_logs(session, page.matches)
+        found = [*page.differences, *database_audit.check_links(session, page.matches)]
         if is_last:
-            found += [*chain_audit.check_gaps(session), *check_ladders(session, lambda _: None)]
-    after = page.last or ""
-    return _store_step(database, run, found, is_last=is_last, after=after, logs=logs, deleted=deleted)
+            found += [*database_audit.check_gaps(session), *check_ladders(session)]
+    values = {"after": page.last or "", "logs": logs, "not_replayable": run.not_replayable + page.deleted}
+    values |= {"differences": run.differences + len(found)}
+    values |= {"findings": [*run.findings, *map(str, found)][:MAX_FINDINGS]}
+    with database.write() as session:
+        moment = current_time(session)
+        is_same = AuditRun.day == run.day, AuditRun.logs == run.logs, AuditRun.finished_at.is_(None)
+        step = update(AuditRun).where(*is_same).values(values)
+        if not count_changed_rows(session, step.values(updated_at=moment, finished_at=moment if is_last else None)):
+            return None
+        if found:
+            repairs.freeze_ladders(session, found)
+        return session.get_one(AuditRun, run.day, populate_existing=True)
 
 
 def is_abandoned(session: Session, run: AuditRun) -> bool:
     """Return whether nobody has continued the run for so long that another scheduler should."""
     return bool(current_time(session) - run.updated_at > ABANDONED)
-
-
-def _store_step(
-    database: Database,
-    run: AuditRun,
-    found: Sequence[Difference],
-    *,
-    is_last: bool,
-    after: str,
-    logs: int,
-    deleted: int,
-) -> AuditRun | None:
-    with database.write() as session:
-        moment = current_time(session)
-        told = [*run.findings, *map(str, found)][:MAX_FINDINGS]
-        changed = count_changed_rows(
-            session,
-            update(AuditRun)
-            .where(AuditRun.day == run.day, AuditRun.logs == run.logs, AuditRun.finished_at.is_(None))
-            .values(
-                after=after,
-                logs=logs,
-                not_replayable=run.not_replayable + deleted,
-                differences=run.differences + len(found),
-                findings=told,
-                updated_at=moment,
-                finished_at=moment if is_last else None,
-            ),
-        )
-        if not changed:
-            return None
-        if found:
-            repairs.freeze_ladders(session, found)
-        return session.get_one(AuditRun, run.day, populate_existing=True)
 
 
 def _day_of(moment: datetime) -> date:

@@ -1,96 +1,108 @@
-"""Audit ladders: compare ledger entries with results, and stored numbers with a replay of the entries."""
+"""Read stored ladders for an audit, and look for ledger entries that are missing or contradict their matches."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from referee.audit.findings import Difference
+from referee.audit.ladder_walk import AuditedEntry, LadderWalk, ShownValues, check_values
 from referee.ladders import ranks
-from referee.ladders.audit_findings import Difference
 from referee.ladders.daily_exchanges import load_all_sums
 from referee.ladders.kinds import EntryKind
-from referee.ladders.ladder_replay import LadderReplay
-from referee.ladders.ledger import STATE, STATE_AFTER, ReplayEntry
-from referee.ladders.rating_replay import RatingMove, RatingState
+from referee.ladders.rating_replay import RatedSeats, RatingState, utc_day
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
+from referee.match.canonical import Json
 from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
-Changes = dict[str, tuple[str, int, RatingState]]  # by bot: ladder id, rating before, state after
-Ratings = dict[str, tuple[RatingState, int]]  # by bot: state, and the last entry that changed it
+PAGE_SIZE: Final = 500  # entries per query
+
+Step = Callable[[int], None]
 
 
-def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Difference]:
+@dataclass(frozen=True, slots=True)
+class StoredLadder:
+    """Read a ladder from the database. After each page, call ``step`` with the number of entries read."""
+
+    session: Session
+    ladder_id: str
+    step: Step = field(default=lambda more: None)
+
+    def entries(self) -> Iterator[AuditedEntry]:
+        """Yield all entries in order."""
+        after = 0
+        while rows := self.session.execute(self._select_page(after)).all():
+            after = rows[-1][0]
+            changes = self._load_changes([seq for seq, *_ in rows])
+            for seq, kind, match_id, created_at, is_voided, *facts in rows:
+                day, seats = utc_day(created_at), _read_seats(facts)
+                yield AuditedEntry(seq, kind, match_id, day, is_voided, seats, changes.get(seq, {}))
+            self.step(len(rows))
+
+    def values(self, walk: LadderWalk) -> Iterator[ShownValues]:
+        """Yield the ratings, the sums of the ladder's day, and the counts of ratings."""
+        ratings = walk.replay.ratings
+        exchanged: dict[Any, int] = {**walk.replay.exchanged, "day": walk.replay.day}
+        expected = {bot: {**ratings[bot]._asdict(), "as_of_seq": seq} for bot, seq in walk.as_of.items()}
+        yield ShownValues("rating", self._load_ratings(), expected)
+        day = self.session.scalars(select(Ladder.exchange_day).where(Ladder.id == self.ladder_id)).one()
+        yield ShownValues("exchange", {**load_all_sums(self.session, self.ladder_id), "day": day}, exchanged)
+        counts = select(RatingCount.width, RatingCount.band, RatingCount.bots)
+        counts = counts.where(RatingCount.ladder_id == self.ladder_id, RatingCount.bots != 0)
+        stored = {(width, band): bots for width, band, bots in self.session.execute(counts)}
+        yield ShownValues("count", stored, ranks.count_bands(ratings.values()))
+
+    def _select_page(self, after: int) -> Select[Any]:
+        columns = LedgerEntry.seq, LedgerEntry.kind, LedgerEntry.match_id, LedgerEntry.created_at
+        query = select(*columns, _has_entry(LedgerEntry.match_id, EntryKind.VOID), *_FACTS)
+        query = query.outerjoin(Result, Result.match_id == LedgerEntry.match_id)
+        query = query.where(LedgerEntry.ladder_id == self.ladder_id, LedgerEntry.seq > after)
+        return query.order_by(LedgerEntry.seq).limit(PAGE_SIZE)
+
+    def _load_changes(self, seqs: list[int]) -> dict[int, dict[str, Json]]:
+        columns = RatingChange.ladder_id, RatingChange.before, *_STATE_AFTER
+        query = select(RatingChange.seq, RatingChange.bot_id, *columns).where(RatingChange.seq.in_(seqs))
+        found: dict[int, dict[str, Json]] = {}
+        for seq, bot_id, *values in self.session.execute(query):
+            members = ("ladder_id", "before", *RatingState._fields)
+            found.setdefault(seq, {})[bot_id] = dict(zip(members, values, strict=True))
+        return found
+
+    def _load_ratings(self) -> dict[str, Json]:
+        members = (*RatingState._fields, "as_of_seq")
+        query = select(Rating.bot_id, *(getattr(Rating, name) for name in members))
+        rows = self.session.execute(query.where(Rating.ladder_id == self.ladder_id))
+        return {bot: dict(zip(members, values, strict=True)) for bot, *values in rows}
+
+
+_FACTS: Final = [getattr(Result, fact.name) for fact in fields(RatedSeats)]
+_STATE_AFTER: Final = [getattr(RatingChange, "after" if name == "value" else name) for name in RatingState._fields]
+
+
+def _read_seats(facts: list[Any]) -> RatedSeats | None:
+    """Return the facts of a result. A damaged one does not count; the audit of its match reports it."""
+    lengths = {len(values) if isinstance(values, list) else 0 for values in facts}
+    return RatedSeats(*facts) if len(lengths) == 1 and lengths != {0} else None
+
+
+def count_entries(session: Session) -> int:
+    """Return the number of entries of all ladders."""
+    return session.scalars(select(func.count()).select_from(LedgerEntry)).one()
+
+
+def check_ladders(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
     """Yield all differences of all ladders. After each page, call ``step`` with the number of entries compared."""
     for ladder_id in session.scalars(select(Ladder.id).order_by(Ladder.id)).all():
         yield from check_ladder(session, ladder_id, step)
 
 
-def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) -> Iterator[Difference]:
+def check_ladder(session: Session, ladder_id: str, step: Step = lambda more: None) -> Iterator[Difference]:
+    """Yield all differences of a ladder: first damage of the ledger, then values that do not follow from it."""
     yield from check_entries(session, ladder_id)
-    replay = LadderReplay(session, ladder_id)
-    for entry, stored, moves in walk_entries(replay, step):
-        yield from _compare_entries("change", ladder_id, stored, expected_changes(ladder_id, moves), entry.seq)
-    stored_now, expected_now = stored_ratings(session, ladder_id), expected_ratings(replay)
-    yield from _compare_entries("rating", ladder_id, _without_balances(stored_now), _without_balances(expected_now))
-    yield from _compare_entries("balance", ladder_id, _balances(stored_now), _balances(expected_now))
-    yield from _compare_entries("exchange", ladder_id, stored_exchanges(session, ladder_id), expected_exchanges(replay))
-    yield from _compare_entries(
-        "count", ladder_id, stored_counts(session, ladder_id), ranks.count_bands(replay.rating_replay.ratings.values())
-    )
-
-
-def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
-    counts = select(RatingCount.width, RatingCount.band, RatingCount.bots)
-    counts = counts.where(RatingCount.ladder_id == ladder_id, RatingCount.bots != 0)
-    return {(width, band): bots for width, band, bots in session.execute(counts)}
-
-
-def walk_entries(
-    replay: LadderReplay, step: Callable[[int], None]
-) -> Iterator[tuple[ReplayEntry, Changes, list[RatingMove]]]:
-    """Yield each entry of the ladder with its stored changes, and with those that the replay derives.
-
-    After each page, call ``step`` with the number of its entries.
-    """
-    for page in replay.pages():
-        stored = _stored_changes(replay.session, [entry.seq for entry in page])
-        for entry in page:
-            yield entry, stored.get(entry.seq, {}), replay.apply_entry(entry)
-        step(len(page))
-
-
-def expected_changes(ladder_id: str, moves: Iterable[RatingMove]) -> Changes:
-    return {move.bot_id: (ladder_id, move.before.value, move.after) for move in moves}
-
-
-def expected_ratings(replay: LadderReplay) -> Ratings:
-    ratings = replay.rating_replay.ratings
-    return {bot: (ratings[bot], seq) for bot, seq in replay.as_of.items()}
-
-
-def stored_ratings(session: Session, ladder_id: str) -> Ratings:
-    query = select(Rating.bot_id, Rating.as_of_seq, *STATE).where(Rating.ladder_id == ladder_id)
-    return {bot: (RatingState(*state), as_of) for bot, as_of, *state in session.execute(query)}
-
-
-def stored_exchanges(session: Session, ladder_id: str) -> dict[Any, int]:
-    """Return the sums of the ladder's day, keyed by parties, and the day itself, keyed by "day"."""
-    day = session.scalars(select(Ladder.exchange_day).where(Ladder.id == ladder_id)).one()
-    return {**load_all_sums(session, ladder_id), "day": day}
-
-
-def expected_exchanges(replay: LadderReplay) -> dict[Any, int]:
-    return {**replay.rating_replay.exchanged, "day": replay.rating_replay.day}
-
-
-def _without_balances(ratings: Ratings) -> Ratings:
-    return {bot: (state._replace(balance=0), seq) for bot, (state, seq) in ratings.items()}
-
-
-def _balances(ratings: Ratings) -> dict[str, int]:
-    return {bot: state.balance for bot, (state, _) in ratings.items() if state.balance}
+    yield from check_values(StoredLadder(session, ladder_id, step))
 
 
 def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
@@ -164,33 +176,3 @@ def _has_entry(match_id: Any, kind: EntryKind, *, on: str | None = None, before:
     query = query if on is None else query.where(entry.ladder_id == on)
     query = query if before is None else query.where(entry.seq < before)
     return query.exists()
-
-
-def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
-    row = RatingChange
-    query = select(row.seq, row.bot_id, row.ladder_id, row.before, *STATE_AFTER).where(row.seq.in_(seqs))
-    found: dict[int, Changes] = {}
-    for seq, bot_id, ladder_id, before, *state in session.execute(query):
-        found.setdefault(seq, {})[bot_id] = (ladder_id, before, RatingState(*state))
-    return found
-
-
-def differing_keys(stored: Mapping[Any, Any], expected: Mapping[Any, Any]) -> list[Any]:
-    """Return the keys whose values differ, in a fixed order."""
-    return sorted((key for key in stored.keys() | expected.keys() if stored.get(key) != expected.get(key)), key=str)
-
-
-def _compare_entries(
-    kind: str,
-    ladder_id: str,
-    stored: Mapping[Any, Any],
-    expected: Mapping[Any, Any],
-    entry: int | str | None = None,
-) -> Iterator[Difference]:
-    """Yield a difference for each key whose values differ.
-
-    The difference is named by ``entry``, which is the ladder by default, and the key.
-    """
-    for key in differing_keys(stored, expected):
-        name = str((entry or ladder_id, key))
-        yield Difference(kind, name, str(stored.get(key)), str(expected.get(key)), ladder_id)

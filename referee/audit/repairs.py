@@ -13,24 +13,13 @@ from typing import Final
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
+from referee.audit.findings import Difference, Findings
+from referee.audit.ladder_walk import LadderWalk
+from referee.audit.stored_ladders import StoredLadder, check_entries
 from referee.errors import RefereeError
 from referee.ladders import daily_exchanges, ledger, owner_exchanges, ranks
-from referee.ladders.audit_findings import Difference, worst_by_ladder
 from referee.ladders.kinds import EntryKind
-from referee.ladders.ladder_audit import (
-    check_entries,
-    differing_keys,
-    expected_changes,
-    expected_exchanges,
-    expected_ratings,
-    stored_counts,
-    stored_exchanges,
-    stored_ratings,
-    walk_entries,
-)
-from referee.ladders.ladder_replay import LadderReplay
 from referee.ladders.owner_exchanges import Sums
-from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Ladder, LedgerPart, Rating, RatingChange
 
 MAX_NAMED: Final = 20  # repaired values listed in the reason of the entry
@@ -61,11 +50,12 @@ def freeze_ladders(session: Session, found: Iterable[Difference]) -> list[str]:
     Results still enter the ledger of a frozen ladder, but its ratings do not change until it is repaired.
     """
     ledger.lock_ledger(session)
-    worst = worst_by_ladder(found)
-    for ladder_id, finding in sorted(worst.items()):
+    findings = Findings()
+    findings.add(found)
+    for ladder_id, finding in sorted(findings.worst.items()):
         values = {"frozen_reason": f"an audit found: {finding}"[:1000]}
         session.execute(update(Ladder).where(Ladder.id == ladder_id).values(values))
-    return sorted(worst)
+    return sorted(findings.worst)
 
 
 def list_frozen(session: Session) -> list[str]:
@@ -85,11 +75,10 @@ def repair_ladder(session: Session, ladder_id: str) -> RepairReport:
         raise DamagedLedger(
             f"The ledger of ladder {ladder_id} is damaged, which no repair corrects; restore a backup. Found: {damage}"
         )
-    report = RepairReport(ladder_id)
-    replay = LadderReplay(session, ladder_id)
-    _rewrite_changes(session, report, replay)
-    _rewrite_ratings(session, report, replay)
-    _rewrite_sums(session, report, replay)
+    walk, report = LadderWalk(StoredLadder(session, ladder_id)), RepairReport(ladder_id)
+    _rewrite_changes(session, walk, report)
+    report.repairs += map(str, walk.values())
+    _rewrite_values(session, walk)
     report.seq = ledger.append_entry(session, ladder_id, EntryKind.REPAIR, None, report.reason)
     session.execute(delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id))
     ladder = update(Ladder).where(Ladder.id == ladder_id)
@@ -98,15 +87,14 @@ def repair_ladder(session: Session, ladder_id: str) -> RepairReport:
     return report
 
 
-def _rewrite_changes(session: Session, report: RepairReport, replay: LadderReplay) -> None:
-    """Replay the ladder; rewrite the changes that differ, and what owners exchanged in each month."""
+def _rewrite_changes(session: Session, walk: LadderWalk, report: RepairReport) -> None:
+    """Walk through the ladder; rewrite the changes that differ, and what owners exchanged in each month."""
     exchanged: dict[date, Sums] = {}
-    for entry, stored, moves in walk_entries(replay, lambda _: None):
-        wrong = differing_keys(stored, expected_changes(report.ladder_id, moves))
-        report.repairs += [f"change {entry.seq} of {bot} rewritten" for bot in wrong]
-        if wrong:
+    for entry, moves, differences in walk.entries():
+        report.repairs += map(str, differences)
+        if differences:
             session.execute(delete(RatingChange).where(RatingChange.seq == entry.seq))
-        if wrong and moves:
+        if differences and moves:
             rows = [ledger.change_row(report.ladder_id, entry.seq, move) for move in moves]
             session.execute(insert(RatingChange), rows)
         if entry.kind == EntryKind.RESULT and entry.seats is not None and not entry.is_voided:
@@ -115,25 +103,12 @@ def _rewrite_changes(session: Session, report: RepairReport, replay: LadderRepla
     owner_exchanges.replace(session, report.ladder_id, exchanged)
 
 
-def _rewrite_ratings(session: Session, report: RepairReport, replay: LadderReplay) -> None:
-    stored, expected = stored_ratings(session, report.ladder_id), expected_ratings(replay)
-    for bot in differing_keys(stored, expected):
-        before = stored[bot][0].value if bot in stored else None
-        after = expected[bot][0] if bot in expected else RatingState()
-        report.repairs.append(f"rating of {bot} from {before} to {after.value} after {after.games} games")
-    if stored != expected:
-        rows = [ledger.rating_row(report.ladder_id, bot, seq, state) for bot, (state, seq) in expected.items()]
-        session.execute(delete(Rating).where(Rating.ladder_id == report.ladder_id))
-        if rows:
-            session.execute(insert(Rating), rows)
-
-
-def _rewrite_sums(session: Session, report: RepairReport, replay: LadderReplay) -> None:
-    """Rewrite the counts of ratings and the sums of the day."""
-    ladder_id, replayed = report.ladder_id, replay.rating_replay
-    if stored_counts(session, ladder_id) != ranks.count_bands(replayed.ratings.values()):
-        report.repairs.append("counts of ratings recomputed")
-        ranks.replace_counts(session, ladder_id, replayed.ratings.values())
-    if stored_exchanges(session, ladder_id) != expected_exchanges(replay):
-        report.repairs.append("sums of the day recomputed")
-        daily_exchanges.replace_sums(session, ladder_id, replayed.day, replayed.exchanged)
+def _rewrite_values(session: Session, walk: LadderWalk) -> None:
+    """Rewrite the ratings, the counts of ratings and the sums of the day."""
+    ladder_id, replay = walk.source.ladder_id, walk.replay
+    rows = [ledger.rating_row(ladder_id, bot, seq, replay.ratings[bot]) for bot, seq in walk.as_of.items()]
+    session.execute(delete(Rating).where(Rating.ladder_id == ladder_id))
+    if rows:
+        session.execute(insert(Rating), rows)
+    ranks.replace_counts(session, ladder_id, replay.ratings.values())
+    daily_exchanges.replace_sums(session, ladder_id, replay.day, replay.exchanged)
