@@ -16,7 +16,8 @@ def troubles(page_at: PageAt) -> str:
 
 
 def test_what_goes_wrong_in_a_page_is_noticed(page_at: PageAt) -> None:
-    page = page_at("/keys")
+    page = page_at("/docs")
+    page.wait_for_selector(".swagger-ui .info")
     assert troubles(page_at) == ""
 
     page.evaluate("console.error('a word')")
