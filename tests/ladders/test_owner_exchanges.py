@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 from sqlalchemy import select, update
 
-from referee.ladders import repairs
+from referee.audit import repairs
 from referee.ladders.owner_exchanges import Before, Exchanged, sums_of
 from referee.ladders.rating_replay import RatedSeats
 from referee.ladders.tables import OwnerExchange
