@@ -9,24 +9,19 @@ from sqlalchemy.orm import Session
 from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.db.engine import current_time
+from referee.db.texts import validate_texts
 from referee.errors import BadOption, Conflict
 from referee.tournaments import entries, round_times, round_timing, starting, tournaments
-from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
 from referee.tournaments.lifecycle import mark_changed
 from referee.tournaments.private import check_private_terms
+from referee.tournaments.requested_terms import Terms
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry
-from referee.tournaments.terms import Terms
+from referee.tournaments.terms import ANNOUNCEMENT, Fixed, terms_fixed_from
 
-FIXED_AFTER_OPENING: Final = frozenset({"listed"})
-WITH_ENTRIES: Final = frozenset(  # terms that can be changed while a tournament is open and has entries
-    {
-        *("name", "starts_at", "entries_close_at", "max_entries", "min_entries", "approval", "bots_per_owner"),
-        *("late_entry", "substitute", "round_minutes", "round_times"),
-        *ANNOUNCEMENT,
-    }
-)
-IN_PROGRESS_TOO: Final = frozenset({*ANNOUNCEMENT, "round_times"})
+FIXED_AFTER_OPENING: Final = terms_fixed_from(Fixed.OPENING)
+IN_PROGRESS_TOO: Final = terms_fixed_from(Fixed.END)
+WITH_ENTRIES: Final = terms_fixed_from(Fixed.START) | IN_PROGRESS_TOO  # while it is open and has entries
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
@@ -39,8 +34,8 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
     _check_changeable(tournament, changes, has_entries(session, tournament_id))
     if tournament.revision != revision:
         raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
-    if set(changes) <= set(ANNOUNCEMENT):
-        columns: dict[str, Any] = {**validate_announcement(changes)}
+    if changes.keys() <= ANNOUNCEMENT.keys():
+        columns: dict[str, Any] = {**validate_texts(changes, ANNOUNCEMENT)}
     else:
         columns = Terms.from_tournament(tournament).with_changes(changes).columns()
         _check_private(session, tournament, columns)

@@ -13,7 +13,7 @@ from referee.matches import deal_groups, matches
 from referee.matches.tables import StoredMatch
 from referee.standings import compute_standings
 from referee.tournaments import editing, entries, outcomes, tournaments
-from referee.tournaments.terms import Terms
+from referee.tournaments.requested_terms import Terms
 from referee.workflows.bots import retirement
 from referee.workflows.voids import tournament_cancellation, voiding
 from tests.database import scripted
