@@ -4,7 +4,7 @@ The pages contain only public data, except that of a draft. Their scripts call t
 organiser.
 """
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Any, Final
 
 from flask import Response, request
@@ -24,7 +24,6 @@ from referee.games import catalogue
 from referee.tournaments import editing, tournaments
 from referee.tournaments.presets import PRESETS, preset_terms
 from referee.tournaments.states import IN_PROGRESS, TournamentState
-from referee.tournaments.tables import Tournament
 from referee.tournaments.term_words import SEEDINGS
 from referee.tournaments.terms import FORMATS, SECTIONS, TERMS, Term, max_entries
 from referee.workflows.voids.voiding import MAX_REASON_LENGTH
@@ -73,6 +72,8 @@ def manage(tournament_id: str) -> Response:
     numbered, items = entry_page(tournament)
     entered = editing.has_entries(current_session(), tournament.id)
     changeable = editing.changeable_terms(tournament, has_entries=entered)
+    if tournament.status in IN_PROGRESS and not tournament.round_times:
+        changeable.remove("round_times")
     return page(
         "organise/tournament.html",
         **tournament_context(tournament),
@@ -81,7 +82,7 @@ def manage(tournament_id: str) -> Response:
         fixed_game=tournament.game,
         etag=etags.edited_etag(editable_terms(tournament)),
         changeable=changeable,
-        sections=_sections(TERMS if changeable is None else changeable, tournament),
+        sections=_sections(changeable),
         items=items,
         numbered=numbered,
     )
@@ -94,18 +95,10 @@ def void() -> Response:
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MAX_REASON_LENGTH)
 
 
-def _sections(changeable: Collection[str], tournament: Tournament | None = None) -> dict[str, list[Term]]:
-    """Return the terms of the form by the titles of its parts."""
-    left_out = set() if tournament is None else _left_out(tournament)
-    shown = [term for name, term in TERMS.items() if name in changeable and name not in left_out]
+def _sections(names: Iterable[str]) -> dict[str, list[Term]]:
+    """Return terms by the titles of the parts of the form."""
+    shown = [TERMS[name] for name in names if name in TERMS]
     return {section: [term for term in shown if term.section == section] for section in SECTIONS}
-
-
-def _left_out(tournament: Tournament) -> frozenset[str]:
-    """Return the terms that the form of this tournament does not need, although they are not fixed."""
-    if tournament.status == TournamentState.OPEN:
-        return editing.FIXED_AFTER_OPENING
-    return frozenset({"round_times"} if tournament.status in IN_PROGRESS and not tournament.round_times else ())
 
 
 def _choices() -> Json:

@@ -26,7 +26,7 @@ from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.tournaments import editing, lifecycle, starting, tournaments
-from referee.tournaments.terms import ANNOUNCEMENT, TERMS
+from referee.tournaments.terms import ANNOUNCEMENT, Fixed, list_changeable
 from referee.workflows.voids import tournament_cancellation
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
@@ -75,7 +75,7 @@ def show(tournament_id: str) -> Any:
 
 def _name_terms(view: View) -> View:
     """Name in the description of a view the terms that can be changed while bots are entered."""
-    *names, last = (f"`{name}`" for name in TERMS if name in editing.WITH_ENTRIES and name not in ANNOUNCEMENT)
+    *names, last = (f"`{name}`" for name in list_changeable(Fixed.START) if name not in ANNOUNCEMENT)
     view.__doc__ = (view.__doc__ or "").replace("TERMS", f"{', '.join(names)} and {last}")
     return view
 

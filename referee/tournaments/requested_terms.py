@@ -195,8 +195,8 @@ class Terms(TermColumns):
 
     def _check_numbers_of_entries(self) -> None:
         most = max_entries(self.format)
-        for name, number in (("max_entries", self.max_entries), ("min_entries", self.min_entries)):
-            if number is not None and not 2 <= number <= most:
+        for name in ("max_entries", "min_entries"):
+            if (getattr(self, name) or 0) > most:
                 raise BadOption(name, f"must be null or from 2 to {most}")
         if self.min_entries and self.max_entries and self.min_entries > self.max_entries:
             raise BadOption("min_entries", f"must not be larger than max_entries, {self.max_entries}")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import Enum, StrEnum
+from enum import IntEnum, StrEnum
 from functools import partial
 from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints
@@ -55,7 +55,7 @@ GAME, TABLES, PAIRING, CARDS, BOTS, TIME, ABOUT = SECTIONS = (  # parts of the f
 )
 
 
-class Fixed(Enum):
+class Fixed(IntEnum):
     """Say from when a term can no longer be changed. By default, once a bot is entered or waits for an approval."""
 
     OPENING, ENTRIES, START, END = range(4)
@@ -301,9 +301,9 @@ TERMS: Final[Mapping[str, Term]] = _collect_terms()
 ANNOUNCEMENT: Final = {name: declared.check for name, declared in TERMS.items() if declared.check}
 
 
-def terms_fixed_from(fixed: Fixed) -> frozenset[str]:
-    """Return the names of the terms that can be changed until then."""
-    return frozenset(name for name, declared in TERMS.items() if declared.fixed == fixed)
+def list_changeable(until: Fixed) -> list[str]:
+    """Return the names of the terms that can be changed until then or longer."""
+    return [name for name, declared in TERMS.items() if declared.fixed >= until]
 
 
 def max_entries(format: str) -> int:
