@@ -47,6 +47,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
+    "referee.standings": (*PURE, "referee", "referee.figures"),
     "referee.master_keys": (),
     "referee.private_files": (),
     "referee.private_ranges": (),
@@ -126,7 +127,17 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     "referee.friendlies": set(),
     "referee.ladders": {"leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"},
     "referee.tournaments": {
-        *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
+        *(
+            "announcement",
+            "entries",
+            "standings",
+            "states",
+            "table_options",
+            "tables",
+            "terms",
+            "tournaments",
+            "watching",
+        ),
     },
     "referee.cli": {
         "api_client",

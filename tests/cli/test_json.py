@@ -100,10 +100,6 @@ def test_accounts_and_tokens_of_the_operator(folder: Path) -> None:
     assert another["token"] not in ("", made["token"])
 
 
-def test_standings_of_an_empty_service(folder: Path) -> None:
-    assert document("standings", "--data", str(folder)) == {"items": []}
-
-
 def test_keys_are_rotated_resealed_and_ended(folder: Path) -> None:
     data = ("--data", str(folder))
 
