@@ -58,13 +58,6 @@ def test_an_empty_record_holds_and_has_no_standings(folder: Path) -> None:
     assert run(folder, "standings").output == "No matches have been played yet.\n"
 
 
-def test_a_service_that_does_not_answer_is_said(tmp_path: Path) -> None:
-    refused = run(tmp_path, "standings", "--url", "http://127.0.0.1:9")
-
-    assert refused.exit_code == 3
-    assert "http://127.0.0.1:9 does not answer" in refused.output
-
-
 def test_only_a_stuck_match_is_made_due_again(folder: Path) -> None:
     refused = run(folder, "admin", "retry", "mat_0")
 
