@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from referee.cli import main, saved_tokens
+from referee.cli import saved_tokens
 from referee.cli.api_client import Api
 from tests.api.in_thread import api_in_thread
+from tests.cli import running
 from tests.cli.running import PATIENCE_S, surroundings
 
 
@@ -34,9 +35,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def says(up: str, *arguments: str, status: int = 0, **environment: str) -> Result:
-    told = CliRunner().invoke(main, arguments, env={"REFEREE_URL": up} | environment)
-    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
-    return told
+    return running.says({"REFEREE_URL": up} | environment, *arguments, status=status)
 
 
 def new_token(up: str, name: str) -> str:
