@@ -3,4 +3,7 @@
 from typing import Final
 
 # In this order they appear at places on pages, in the document of the API, and in transactions.
-EXTRAS: Final = ("feeds", "series", "pictures", "classes", "keys", "doctor", "backups", "retention")
+EXTRAS: Final = (
+    *("feeds", "series", "pictures"),
+    *("local_tournaments", "classes", "keys", "doctor", "backups", "retention"),
+)

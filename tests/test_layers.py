@@ -93,7 +93,6 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
             "chain",
             "deal_groups",
             "download_seats",
-            "log_pruning",
             "logs",
             "matches",
             "quotas",
@@ -106,7 +105,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     },
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
-    "referee.tournaments": {"states", "tables"},
+    "referee.tournaments": set(),
 }
 FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of commands, that extras may import
     "referee.accounts": {
@@ -114,7 +113,7 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         *("scopes", "tables"),
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
-    "referee.webhooks": set(),
+    "referee.webhooks": {"states", "tables"},
     "referee.matches": {
         "chain",
         "deal_groups",
@@ -135,9 +134,11 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         "api_client",
         "audit",
         "lazy_group",
+        "live_view",
         "options",
         "output",
         "plain_text",
+        "problem_report",
         "tables",
         "tournament.remote",
     },
