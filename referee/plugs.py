@@ -35,9 +35,11 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
+    ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     HEAD = "head"  # elements of the head of every page, which has this title
     OPERATOR = "operator"  # sections of the operator's page; the module in their ``data-script`` exports ``show``
     PAGE_LINKS = "page_links"  # links about the subject of a page
+    TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
 

@@ -4,6 +4,9 @@ from typing import Final
 
 # In this order they appear at places on pages, in the document of the API, and in transactions.
 EXTRAS: Final = (
-    *("feeds", "series", "pictures"),
+    *("openings", "feeds", "series", "hall", "pictures"),
     *("local_tournaments", "classes", "keys", "doctor", "backups", "retention"),
 )
+
+# These plug in nothing: programs of bot authors and researchers import them.
+LIBRARIES: Final = ("gym", "sdk")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import referee_extras
 from referee import plugs
 
 ROOT = Path(__file__).parent.parent
@@ -38,7 +39,7 @@ LIBRARY = (
     "referee.schema",
 )
 PURE = (*RULES, *CORE)
-EXTRAS = [extra.name for extra in plugs.extras()]
+EXTRAS = [*(extra.name for extra in plugs.extras()), *referee_extras.LIBRARIES]
 USED_EXTRAS = {"series": ("referee_extras.feeds",)}  # those that an extra imports, as its README says
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
@@ -71,8 +72,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
     "referee.metrics": (*BELOW, *PURE, *DATABASE, *AREAS),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
-    "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),
-    "referee.gym": (*PURE, "referee.house"),
     "referee.cli": REFEREE,
     "referee.__main__": ("referee.cli",),
     "workers": (*REFEREE, "workers"),
@@ -82,6 +81,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
         f"referee_extras.{name}": (*REFEREE, "referee.cli", "api", "workers", *USED_EXTRAS.get(name, ()))
         for name in EXTRAS
     },
+    **{f"referee_extras.{name}": (*BELOW, *PURE, *WIRE, "referee.rulebook") for name in referee_extras.LIBRARIES},
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "co_organisers", "entry_consent", "reserved_names", "roles", "tables"},
@@ -117,6 +117,7 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     "referee.matches": {
         "chain",
         "deal_groups",
+        "ended_openings",
         "log_pruning",
         "logs",
         "match_filters",

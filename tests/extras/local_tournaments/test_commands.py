@@ -16,9 +16,9 @@ from referee.cli import main
 from referee.match.log import parse_row
 from referee.match.verification import verify
 from referee.ratings.sprt import Hypotheses
-from referee.sdk import Bot
-from referee.sdk.serving import serving
 from referee_extras.local_tournaments import commands as local_command
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
 from tests.cli.running import comes_true, surroundings
 from tests.cli.test_problems import crashing as crashing
 from tests.cli.test_problems import run, shows_the_traceback, starter
