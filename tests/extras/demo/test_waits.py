@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from referee.cli.demo import Demonstration
+from referee_extras.demo.commands import Demonstration
 from referee.runtime import waiting
 from referee.runtime.processes import Signals
 
