@@ -132,16 +132,8 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },
     "referee.cli": {
-        "api_client",
-        "audit",
-        "lazy_group",
-        "live_view",
-        "options",
-        "output",
-        "plain_text",
-        "problem_report",
-        "tables",
-        "tournament.remote",
+        *("admin", "api_client", "audit", "lazy_group", "live_view", "options", "output", "plain_text"),
+        *("problem_report", "progress", "tables", "tournament.remote", "up"),
     },
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }
