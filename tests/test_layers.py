@@ -140,14 +140,8 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         ),
     },
     "referee.cli": {
-        "api_client",
-        "audit",
-        "lazy_group",
-        "options",
-        "output",
-        "plain_text",
-        "tables",
-        "tournament.remote",
+        *("admin", "api_client", "audit", "lazy_group", "live_view", "options", "output", "plain_text"),
+        *("problem_report", "progress", "tables", "tournament.remote", "up"),
     },
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }
