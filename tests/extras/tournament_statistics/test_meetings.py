@@ -4,7 +4,8 @@ from fractions import Fraction
 
 from hypothesis import given
 
-from referee.standings import HeadToHead, OpponentCounts, count_opponents, crosstable
+from referee.standings import HeadToHead
+from referee_extras.tournament_statistics.meetings import OpponentCounts, count_opponents, crosstable
 from tests.standings.test_standings import ENTRANTS, Happened, outcome, some, tournaments
 
 

@@ -5,7 +5,7 @@ from marshmallow import fields
 from api.fields import View, describe, member_of
 from api.pagination import PageQuery
 from referee.db.kinds import SearchKind
-from referee.db.search_documents import MAX_QUERY_LENGTH, MAX_QUERY_WORDS
+from referee_extras.search.searching import MAX_QUERY_LENGTH, MAX_QUERY_WORDS
 
 
 class SearchQuery(PageQuery):

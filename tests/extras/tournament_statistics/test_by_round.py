@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from referee.standings.by_round import RoundScore, scores_by_round
 from referee.standings.results import MatchOutcome
+from referee_extras.tournament_statistics.by_round import RoundScore, scores_by_round
 
 HALF = Fraction(1, 2)
 

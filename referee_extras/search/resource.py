@@ -3,9 +3,9 @@
 from typing import Any
 
 from api.auth import anyone
-from api.search.schemas import FoundView, SearchQuery
 from api.views import Resource, current_session
-from referee.workflows.publishing import search as searching
+from referee_extras.search import searching
+from referee_extras.search.schemas import FoundView, SearchQuery
 
 resource = Resource("search", "/api/v1/search", "Search over bots, owners and tournaments.")
 

@@ -1,4 +1,4 @@
-"""Collect what the overview of a finished tournament begins with: podium, deciding match, upset, luck."""
+"""Find what made the result of a finished tournament: deciding match, biggest upset, luck."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import timedelta
@@ -12,36 +12,22 @@ from api.views import current_session
 from referee.db.engine import current_time
 from referee.matches.states import DealSharing
 from referee.ratings.elo import MICRO
-from referee.standings.highlights import PODIUM, biggest_seed_upset, deciding_match
-from referee.tournaments import highlights
 from referee.tournaments.standings import TournamentResults
-from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee_extras.tournament_statistics import results, upsets
+from referee_extras.tournament_statistics.turning_points import biggest_seed_upset, deciding_match
 
 Json = dict[str, Any]
 
-MAX_PODIUM: Final = 6  # entrants, if several share a rank
 SETTLED: Final = timedelta(minutes=10)  # after the end; until then, results may be missing in the rating ledger
 
 
-def tournament_highlights(
-    tournament: Tournament, kept: CacheEntry[TournamentResults], bracket: Json | None
-) -> Json | None:
-    """Return the highlights of a finished tournament with results as template values, otherwise None.
-
-    ``bracket`` is that of a knockout, in the format of the API.
-    """
-    if tournament.status != TournamentState.FINISHED or not kept.made.outcomes:
-        return None
-    table = standings_cache.ranked_entrants(kept)
-    placed = [row for row in table if row.rank <= PODIUM and row.matches + row.byes]
+def load_facts(tournament: Tournament, kept: CacheEntry[TournamentResults], bracket: Json | None) -> Json:
+    """Return the facts as template values. ``bracket`` is that of a knockout, in the format of the API."""
     upset = _find_upset(tournament, kept, bracket)
     luck = None if tournament.deal_sharing == DealSharing.OWN else _extremes_of_luck(kept)
-    bots = [str(row.entrant) for row in placed[:MAX_PODIUM]]
-    bots += [*(upset["bots"] if upset else ()), *(bot for bot, _ in luck or ())]
+    bots = [*(upset["bots"] if upset else ()), *(bot for bot, _ in luck or ())]
     return {
-        "podium": placed[:MAX_PODIUM],
-        "more": len(placed[MAX_PODIUM:]),
         "deciding": _find_deciding(tournament, kept, bracket),
         "upset": upset,
         "luck": luck,
@@ -53,7 +39,7 @@ def _find_deciding(tournament: Tournament, kept: CacheEntry[TournamentResults], 
     final = bracket["rounds"][-1]["tournament_round"] if bracket else None
     table, outcomes = standings_cache.ranked_entrants(kept), kept.made.outcomes
     outcome = kept.part("deciding", lambda: deciding_match(tournament.format, table, outcomes, final))
-    return None if outcome is None else match_views([highlights.find_match(current_session(), outcome.seq)])[0]
+    return None if outcome is None else match_views([upsets.find_match(current_session(), outcome.seq)])[0]
 
 
 def _find_upset(tournament: Tournament, kept: CacheEntry[TournamentResults], bracket: Json | None) -> Json | None:
@@ -61,7 +47,7 @@ def _find_upset(tournament: Tournament, kept: CacheEntry[TournamentResults], bra
     session = current_session()
 
     def by_rating() -> Json | None:
-        upset = highlights.find_rating_upset(session, tournament.id)
+        upset = upsets.find_rating_upset(session, tournament.id)
         if upset is None:
             return None
         return {
@@ -71,12 +57,12 @@ def _find_upset(tournament: Tournament, kept: CacheEntry[TournamentResults], bra
         }
 
     def by_seed() -> Json | None:
-        seeds = _seeds_of(bracket) if bracket else highlights.load_seeds(session, tournament.id)
+        seeds = _seeds_of(bracket) if bracket else upsets.load_seeds(session, tournament.id)
         upset = biggest_seed_upset(seeds, kept.made.outcomes)
         if upset is None:
             return None
         outcome, *bots = upset
-        match = highlights.find_match(session, outcome.seq)
+        match = upsets.find_match(session, outcome.seq)
         return {"match": match.id, "bots": bots, "seeds": [seeds[bot] for bot in bots]}
 
     if not tournament.rated:
@@ -96,7 +82,7 @@ def _extremes_of_luck(kept: CacheEntry[TournamentResults]) -> Sequence[tuple[str
 
     Luck is the mean score of all who had the same cards in the same seats, compared with half a point.
     """
-    adjusted: Mapping[Hashable, Any] = standings_cache.luck_adjusted_scores(kept)
+    adjusted: Mapping[Hashable, Any] = results.luck_adjusted_scores(kept)
     order = [row.entrant for row in standings_cache.ranked_entrants(kept)]
     luck = {entrant: adjusted[entrant].cards - Fraction(1, 2) for entrant in order if adjusted[entrant] is not None}
     if len(set(luck.values())) < 2:

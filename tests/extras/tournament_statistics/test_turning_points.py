@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from referee.pairing.kinds import TournamentFormat
-from referee.standings.highlights import biggest_seed_upset, deciding_match
 from referee.standings.results import MatchOutcome
 from referee.standings.table import RankedEntrant
+from referee_extras.tournament_statistics.turning_points import biggest_seed_upset, deciding_match
 
 
 def outcome(seq: int, entrants: str, placements: list[int], number: int = 1) -> MatchOutcome:

@@ -3,17 +3,18 @@
 from typing import Any, Final
 
 from flask import Response, request
+from markupsafe import Markup
 
 from api.pages.page import Pages, page
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee.db.kinds import SearchKind
-from referee.db.search_documents import MAX_QUERY_LENGTH
 from referee.errors import BadOption
-from referee.workflows.publishing import search as searching
+from referee_extras.search import searching
+from referee_extras.search.searching import MAX_QUERY_LENGTH
 
-pages = Pages("search", __name__)
+pages = Pages("search", __name__, template_folder="templates")
 
 RESULTS_PER_PAGE: Final = 30
 KINDS: Final = {SearchKind.BOT: "Bots", SearchKind.OWNER: "Owners", SearchKind.TOURNAMENT: "Tournaments"}
@@ -41,3 +42,22 @@ def search() -> Response:
         longest=MAX_QUERY_LENGTH,
         first=query["cursor"] is None,
     )
+
+
+def navigation_entry() -> Markup:
+    """Return the entry of the navigation, for windows too narrow for the form."""
+    current = Markup(' aria-current="page"') if request.path == "/search" else ""
+    return Markup('<li class="narrow"><a href="/search"{}>Search</a></li>').format(current)
+
+
+def form_in_header() -> Markup:
+    return Markup(
+        '<form class="site-search" role="search" aria-label="Whole service" action="/search" method="get">'
+        '<label class="unseen" for="site-search">Search bots, owners and tournaments</label>'
+        '<input id="site-search" name="q" type="search" maxlength="{}" placeholder="Search" autocomplete="off">'
+        "<button>Search</button></form>"
+    ).format(MAX_QUERY_LENGTH)
+
+
+def link_in_footer() -> Markup:
+    return Markup('<li><a href="/search">Search</a></li>')

@@ -9,7 +9,7 @@ from referee.bots import bots, house_bots
 from referee.errors import BadOption
 from referee.match.time_limits import Limits
 from referee.tournaments import editing, lifecycle, tournaments
-from referee.workflows.publishing.search import search
+from referee_extras.search.searching import search
 from tests.database.world import World
 
 TERMS: dict[str, Any] = {"game": "pool-nap", "options": {}, "seats": 2, "limits": Limits()}

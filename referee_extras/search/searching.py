@@ -5,18 +5,36 @@ Drafts of tournaments and accounts without bots are not public: they have no doc
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import case, or_, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Text,
+    case,
+    cast,
+    column,
+    literal_column,
+    or_,
+    select,
+    table,
+    tuple_,
+)
+from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
+from referee.db.engine import get_database
 from referee.db.kinds import SearchKind
 from referee.db.lookup import load_by_id
 from referee.db.paging import Cursor, Page, check_limit
-from referee.db.search_documents import SearchDocument, has_words, read_query
+from referee.db.search_documents import INDEXED_WORDS, SearchDocument, split_words
 from referee.errors import BadOption
 from referee.tournaments.tables import Tournament
+
+MAX_QUERY_LENGTH: Final = 100
+MAX_QUERY_WORDS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +60,10 @@ def search(
     Raise ``BadOption`` for a query without words or with too many, a bad limit or a bad cursor.
     """
     check_limit(limit)
-    words = read_query(query)
+    words = _read_query(query)
     name, joined = SearchDocument.name, " ".join(words)
     order = case((name == joined, 0), (name.startswith(joined, autoescape=True), 1), else_=2)
-    columns = select(order, name, SearchDocument.object_id, SearchDocument.kind).where(has_words(session, words))
+    columns = select(order, name, SearchDocument.object_id, SearchDocument.kind).where(_has_words(session, words))
     if kind is not None:
         columns = columns.where(SearchDocument.kind == kind)
     if cursor is not None:
@@ -76,8 +94,31 @@ def _describe(session: Session, found: Sequence[tuple[SearchKind, str]]) -> list
     return [described[id] for _, id in found]
 
 
+def _read_query(query: str) -> list[str]:
+    """Return the words of a query. Raise ``BadOption`` if it has none, too many, or too many characters."""
+    if len(query) > MAX_QUERY_LENGTH:
+        raise BadOption("q", f"must have at most {MAX_QUERY_LENGTH} characters")
+    words = split_words(query)
+    if not words:
+        raise BadOption("q", "must contain a letter or a digit")
+    if len(words) > MAX_QUERY_WORDS:
+        raise BadOption("q", f"must have at most {MAX_QUERY_WORDS} words")
+    return words
+
+
+def _has_words(session: Session, words: list[str]) -> ColumnElement[bool]:
+    """Return the condition for documents that have, for each of these words, one that begins with it."""
+    if get_database(session).is_sqlite:
+        matches = _FTS.c.search_index.op("MATCH")(" AND ".join(f'"{word}"*' for word in words))
+        return SearchDocument.number.in_(select(_FTS.c.rowid).where(matches))
+    return literal_column(INDEXED_WORDS).op("@@")(cast(" & ".join(f"'{word}':*" for word in words), TSQUERY))
+
+
 def _read_cursor(cursor: Cursor) -> tuple[int, str, str]:
     match list(cursor):
         case [int(rank), str(name), str(id)]:
             return rank, name, id
     raise BadOption("cursor", "must be the cursor of a previous page")
+
+
+_FTS: Final = table("search_index", column("rowid", Integer), column("search_index", Text))  # as FTS5 names them

@@ -1,13 +1,11 @@
 """Find what made the result of a finished tournament: the match that decided it, and its biggest upset by seeds."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Final
 
+from api.tournaments.podium import LAST_RANK
 from referee.pairing.kinds import TournamentFormat
 from referee.standings.results import MatchOutcome
 from referee.standings.table import RankedEntrant
-
-PODIUM: Final = 3  # the last rank on the podium
 
 
 def deciding_match(
@@ -20,7 +18,8 @@ def deciding_match(
     there is no such match.
     """
     first = {row.entrant for row in standings if row.rank == 1}
-    leaders = first if format == TournamentFormat.KNOCKOUT else {row.entrant for row in standings if row.rank <= PODIUM}
+    placed = {row.entrant for row in standings if row.rank <= LAST_RANK}
+    leaders = first if format == TournamentFormat.KNOCKOUT else placed
     needed = 1 if format == TournamentFormat.KNOCKOUT else 2
     for outcome in reversed(outcomes):
         seated = set(outcome.entrants)
