@@ -40,7 +40,7 @@ def find_packaged(taken: Collection[str]) -> dict[str, PackagedGame]:
         if point.name in taken or point.name in found:
             other = found[point.name].distribution if point.name in found else "Referee itself"
             raise BrokenGame(
-                f"Two games are named {point.name!r}, of {game.distribution} and of {other}. Uninstall one of them."
+                f"Two games are named {point.name!r}, of {other} and of {game.distribution}. Uninstall one of them."
             )
         found[point.name] = game
     return found

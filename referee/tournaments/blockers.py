@@ -24,7 +24,9 @@ REMEDIES: Final = "Void each, with or without a rematch, or cancel it, or ask th
 def blocking_reason(session: Session, tournament: Tournament) -> str | None:
     """Return the ``status_reason`` of a tournament that is blocked, or None if nothing blocks it."""
     if tournament.game not in catalogue():
-        return f"Held up: the game {tournament.game} is not installed on this service. The operator installs its package."
+        return (
+            f"Held up: the game {tournament.game} is not installed on this service. The operator installs its package."
+        )
     is_stuck = StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
     named = list(session.scalars(select(StoredMatch.id).where(*is_stuck).order_by(StoredMatch.id).limit(MAX_NAMED + 1)))
     if not named:
