@@ -82,7 +82,7 @@ def count_matches(session: Session) -> int:
 def count_not_replayable(session: Session) -> int:
     """Return how many logs were deleted, or are of games that are not installed."""
     is_missing = or_(StoredMatch.log_deleted_at.is_not(None), StoredMatch.game.not_in(catalogue()))
-    return session.scalars(_select_audited(func.count()).where(is_missing)).one()
+    return int(session.scalars(_select_audited(func.count()).where(is_missing)).one())
 
 
 def check_page(session: Session, after: str, limit: int) -> AuditedPage:

@@ -95,7 +95,12 @@ def bot(folder: Path) -> Iterator[str]:
 
 def becomes(what: Callable[[], object]) -> bool:
     """Wait until the condition is true, with a pause between requests: the service limits their number."""
-    return comes_true(lambda: what() or sleep(0.5))
+
+    def look() -> object:
+        sleep(0.5)
+        return what()
+
+    return comes_true(look)
 
 
 def test_a_packaged_game_is_played_and_without_its_package_all_else_goes_on(package: Path, tmp_path: Path) -> None:
