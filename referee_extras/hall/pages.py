@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from api.matches.presentation import match_views
 from api.pages.page import Pages, page
-from api.tournaments import standings_cache, terms
+from api.tournaments import standings_cache
 from api.tournaments.access import get_visible_tournament
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.pages import TOURNAMENT, draw_bracket, tournament_context, visible_bracket
@@ -18,6 +18,7 @@ from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
 from referee.errors import Conflict
 from referee.matches import results
+from referee.standings.presentation import point_digits, shown_tie_breaks
 from referee.tournaments import entries as entering
 from referee.tournaments import watching
 from referee.tournaments.states import BEFORE_START
@@ -76,11 +77,11 @@ def _standings(tournament: Tournament) -> Json | None:
     except Conflict:  # there are too many results
         return None
     rows = standings_cache.ranked_entrants(kept)
-    columns = terms.standings_columns(tournament, all_columns=True)
+    columns = shown_tie_breaks(tournament.format, tournament.seats, all_columns=True)
     shown = standings_cache.attach_error_bars(kept, tournament.id, rows[:ROWS], computed=False)
     return {
-        "columns": [column for column in columns if column["name"] != "points"][:COLUMNS],
-        "digits": terms.digits("points", tournament.seats),
+        "columns": [column for column in columns if column.name != "points"][:COLUMNS],
+        "digits": point_digits(tournament.seats),
         "lines": StandingsRow(many=True).dump(shown),
         "length": len(rows),
     }

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.tournaments import bracket_chart, terms
+from api.tournaments import bracket_chart
 from referee.bots.tables import Bot
+from referee.standings.presentation import TIE_BREAK_WORDS
+from referee.tournaments.terms import FORMATS
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import drafted, entered, opened, play, started
 
@@ -150,7 +152,7 @@ def test_the_table_says_what_decides_and_how_sure_it_is(
 
     assert "Points Buchholz Head to head Sonneborn-Berger Won–drawn–lost Matches Points per match" in said
     assert 'href="/tournaments/' + made + '/standings">Fewer columns</a>' in page
-    assert all(terms.COLUMNS[one["name"]][1] in said for one in row["tie_breaks"])
+    assert all(TIE_BREAK_WORDS[one["name"]][1] in said for one in row["tie_breaks"])
     line = re.search(f'<tr data-bot="{row["bot"]}">.*?</tr>', page, re.DOTALL)
     assert line is not None
     assert f'data-column="points">{row["points"]:.1f}<' in line[0]
@@ -194,7 +196,7 @@ def test_no_column_of_standings_says_nothing_or_what_another_says(
     assert all_columns in words(read(anonymous, f"/tournaments/{made}/standings?columns=all"))
 
 
-@pytest.mark.parametrize("format", sorted(terms.FORMATS))
+@pytest.mark.parametrize("format", sorted(FORMATS))
 def test_the_terms_of_every_format_are_told_in_words(
     service: Service, organiser: Person, anonymous: FlaskClient, format: str
 ) -> None:
@@ -203,10 +205,10 @@ def test_the_terms_of_every_format_are_told_in_words(
 
     page = words(read(anonymous, f"/tournaments/{made}"))
 
-    assert terms.FORMATS[format][0] in page
+    assert FORMATS[format][0] in page
     assert "house:1" in page
-    assert "Versions frozen" in page
-    assert "shown immediately" in page
+    assert "Frozen version yes" in page
+    assert "Anonymous no" in page
 
 
 # -- drawings --

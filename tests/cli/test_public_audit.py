@@ -22,6 +22,7 @@ from referee.match.canonical import Json
 from referee.match.signing_keys import SigningKey
 from referee.workflows.voids import voiding
 from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 from tests.database.world import manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -39,9 +40,7 @@ class Hall:
     other: str
 
     def audit(self, *arguments: str, status: int = 0, url: str = "") -> Result:
-        done = CliRunner().invoke(main, ["admin", "audit", "--url", url or self.url, *arguments])
-        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-        return done
+        return says({}, "admin", "audit", "--url", url or self.url, *arguments, status=status)
 
     @contextmanager
     def bent(self, table: str, statement: str) -> Iterator[None]:
@@ -99,14 +98,11 @@ def test_one_ladder_is_chosen_by_name_or_id(hall: Hall) -> None:
 
 BENT = [
     ("ratings", "UPDATE ratings SET value = value + 1 WHERE games > 0", "rating lad_"),
-    ("ratings", "UPDATE ratings SET games = games + 1 WHERE games > 0", "rating lad_"),
     ("rating_changes", "UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change entry 3"),
-    ("rating_changes", "UPDATE rating_changes SET games = games + 1 WHERE seq = 7", "change entry 7"),
     ("rating_changes", "UPDATE rating_changes SET balance = balance - 1 WHERE balance != 0", "change entry 8"),
     ("rating_changes", "DELETE FROM rating_changes WHERE seq = 4", "expected {'ladder_id'"),
     ("ledger_entries", "DELETE FROM ledger_entries WHERE seq = 5", "change entry 6"),
     ("results", "UPDATE results SET placements = '[2, 1]' WHERE placements = '[1, 2]'", "result mat_"),
-    ("results", "UPDATE results SET returns = '[77, -77]' WHERE seq = 3", "result mat_"),
     ("results", """UPDATE results SET versions = '["3", "3"]' WHERE seq = 4""", "result mat_"),
     ("match_logs", "UPDATE match_logs SET gzip_log = (SELECT max(gzip_log) FROM match_logs)", "log"),
     ("ladders", """UPDATE ladders SET options = '{"rounds": 9}' WHERE seats = 2""", "match mat_"),
@@ -154,8 +150,6 @@ FOREIGN = SigningKey.derive(b"f" * 32).public.text
 BENT_CHAIN = [  # the first difference names it
     ("DELETE FROM signed_logs WHERE number = 3", "chain all: stored no chain (entry 4 of the stored chain"),
     ("DELETE FROM signed_logs WHERE number = 9", "signature mat_"),
-    ("UPDATE signed_logs SET log_digest = previous WHERE number = 4", "chain all"),
-    ("UPDATE signed_logs SET number = 12 WHERE number = 9", "chain all"),
 ]
 
 
@@ -184,10 +178,6 @@ def rewritten(change: Callable[[Json], object]) -> Callable[[str, bytes], tuple[
 LIES: list[tuple[Callable[[Json], object], str]] = [  # of a service that says that all is well
     (lambda page: page["items"].pop(2), "chain entry 4: stored entry 3 is missing before it"),
     (lambda page: page["items"][2].update(log="d" * 64), "the digest that the service states"),
-    (lambda page: page["items"][2].update(digest="d" * 64), "the digest that the service states"),
-    (lambda page: page["items"][2].update(previous=None), "chain entry 3"),
-    (lambda page: page["items"][2].update(number="3"), "chain entry 3"),
-    (lambda page: page["items"][2].pop("key"), "chain entry 3"),
     (lambda page: page["items"].insert(2, page["items"][1]), "chain entry 2"),
     (lambda page: page["items"].__setitem__(2, None), "chain entry 3"),
     (

@@ -23,6 +23,7 @@ OWN_PATHS = {  # of operations of the API, by extra: how they begin
     "search": "/api/v1/search",
     "series": "/api/v1/series",
     "classes": "/api/v1/accounts/class",
+    "retention": "/api/v1/disk-use",
 }
 
 

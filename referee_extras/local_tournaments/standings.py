@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from math import log10
 from typing import Final
 
-from referee.local.tournament_plan import LocalPlan
-from referee.local.tournament_store import LocalOutcome
 from referee.match.canonical import Json
 from referee.ratings.sprt import RunningTest
 from referee.standings import ErrorBar, bootstrap
 from referee.standings.totals import sum_results
+from referee_extras.local_tournaments.plan import LocalPlan
+from referee_extras.local_tournaments.store import LocalOutcome
 
 TAIL: Final = 0.025  # probability beyond each end of a 95 % interval
 

@@ -18,10 +18,10 @@ from typing import Final
 
 from referee.errors import Conflict, RefereeError
 from referee.local.matches import LocalResult, PlannedMatch
-from referee.local.tournament_plan import LocalPlan
 from referee.match.canonical import Json
 from referee.match.log import digest, parse_row
 from referee.standings import MatchOutcome
+from referee_extras.local_tournaments.plan import LocalPlan
 
 PLAN: Final = "plan.json"
 LOCK: Final = ".lock"

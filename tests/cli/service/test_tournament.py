@@ -22,7 +22,7 @@ from referee_extras.sdk.serving import serving
 from tests.cli.hall import RunningHall
 from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "tournaments.md"
+PAGE = Path(__file__).parents[3] / "docs" / "tournaments.md"
 SHORT = ["--game", "saint-poker", "--seats", "2", "--option", "rounds=2", "--unrated"]
 
 
@@ -34,7 +34,9 @@ def there(running_hall: RunningHall) -> RunningHall:
 def test_the_walk_through_of_the_page_runs(there: RunningHall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "organiser.token").write_text(f"{there.token}\n")
-    walk = re.search(r"<!-- run by tests/cli/test_tournament.py -->\n```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    walk = re.search(
+        r"<!-- run by tests/cli/service/test_tournament.py -->\n```sh\n(.*?)```", PAGE.read_text(), re.DOTALL
+    )
     assert walk
 
     said = {}

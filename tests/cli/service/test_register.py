@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from referee.bots.checks import GIVEN_UP
-from referee.cli import main
 from referee.cli.api_client import Api
 from referee.cli.bot_check import format_report
 from referee.ladders.official import load_official_ladders
 from referee.protocol.signing import challenge_proof
 from tests.cli.hall import RunningHall
-from tests.cli.running import comes_true
+from tests.cli.running import comes_true, says
 from tests.cli.test_starter_bots import started
 
 MANIFEST = {"protocol": "2", "name": "babbler", "version": "7", "games": ["saint-poker"]}
@@ -70,12 +68,6 @@ def babbling() -> Iterator[Babbler]:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield server
         server.shutdown()
-
-
-def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Result:
-    told = CliRunner().invoke(main, arguments, env=environment)
-    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
-    return told
 
 
 @pytest.fixture(scope="module")
@@ -173,12 +165,6 @@ def test_the_example_of_the_help_works_as_it_stands(
     assert {*left} == {ladder.name for ladder in load_official_ladders()}
     assert all(0 < matches <= 30 for matches in left.values())
     assert "and a new version gets 15 more, at most 2 times in 24 hours" in told
-
-
-def test_a_service_that_is_away_is_told_by_the_exit_status() -> None:
-    told = says({"REFEREE_URL": "http://127.0.0.1:1", "REFEREE_TOKEN": "ref_x"}, "watch", "mat_" + "0" * 26, status=3)
-
-    assert "does not answer" in told.output
 
 
 warning = {"severity": "warn", "where": "", "expected": "it is so", "came": "not", "times": 1, "advice": "Do it."}

@@ -13,11 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from referee.cli import main
 from tests.cli.hall import RunningHall
-from tests.cli.running import PATIENCE_S, comes_true, surroundings
+from tests.cli.running import PATIENCE_S, comes_true, says, surroundings
 from tests.deploy.processes import free_ports
 
 
@@ -25,12 +23,6 @@ from tests.deploy.processes import free_ports
 def there(running_hall: RunningHall) -> dict[str, str]:
     """Return the environment of an author's commands."""
     return running_hall.as_author("Author of programs")
-
-
-def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Result:
-    told = CliRunner().invoke(main, arguments, env=environment)
-    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
-    return told
 
 
 def starter(folder: Path) -> Path:

@@ -39,8 +39,6 @@ def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_s
     assert not family(folder)
     audit = referee("admin", "audit", "--data", str(folder))
     assert (audit.returncode, audit.stdout) == (0, f"{folder}: no differences\n")
-    standings = referee("standings", "--data", str(folder)).stdout
-    assert 3 <= standings.count("Ada sound") <= 7  # the tournament, its ladder, and one to five official ladders
 
 
 def test_a_killed_demo_leaves_no_process(tmp_path: Path) -> None:

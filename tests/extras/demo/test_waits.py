@@ -5,9 +5,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from referee.cli.demo import Demonstration
 from referee.runtime import waiting
 from referee.runtime.processes import Signals
+from referee_extras.demo.commands import Demonstration
 
 
 def test_the_demo_waits_for_a_slow_service_and_says_so_every_30_s(tmp_path: Path) -> None:

@@ -13,13 +13,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.cli.tournament import local as local_command
 from referee.match.log import parse_row
 from referee.match.verification import verify
 from referee.ratings.sprt import Hypotheses
+from referee_extras.local_tournaments import commands as local_command
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
 from tests.cli.running import comes_true, surroundings
+from tests.cli.test_problems import crashing as crashing
+from tests.cli.test_problems import run, shows_the_traceback, starter
 
 SHORT = ("--game", "saint-poker", "--option", "rounds=1", "--seed", "1")
 
@@ -207,3 +209,28 @@ def test_the_result_of_a_sequential_test_is_a_plain_sentence(
     running: Any = SimpleNamespace(test=Hypotheses(*bounds), verdict=verdict, groups=61)
 
     assert local_command.verdict(plan, running).startswith(said)
+
+
+def test_local_tournaments_tell_of_crashes(crashing: str, tmp_path: Path) -> None:
+    table = ("tournament", "local", *SHORT, "--deals", "2", crashing, "house:first")
+
+    shown = run(*table, "--out", str(tmp_path / "one"))
+    document = json.loads(run(*table, "--out", str(tmp_path / "two"), "--json").stdout)
+
+    problems = document["problems"]["crashing"]
+    assert document["problems"]["house:first"] is None
+    assert problems["errors"] == problems["decisions"] > 4
+    assert f"The code of crashing failed in {problems['errors']} of" in shown.stderr
+    assert shows_the_traceback(shown.stderr)
+
+
+def test_a_file_that_dies_in_play_ends_the_command_with_a_status(tmp_path: Path) -> None:
+    dies = "def answer_question(question):\n    os._exit(7)"
+    dying = starter(tmp_path / "dying", "def answer_question(question):", dies)
+    table = ("tournament", "local", *SHORT, "--deals", "1", dying, "house:first")
+
+    shown = run(*table, "--out", str(tmp_path / "out"), status=3)
+
+    assert "It was retired in 2 matches," in shown.stderr
+    assert "unreachable, 6 times" in shown.stderr
+    assert "dying exited with status 7" in shown.stderr

@@ -9,10 +9,10 @@ from referee.botclient.client import BotCaller, CallLimits, CallTarget, fetch_ma
 from referee.errors import RefereeError
 from referee.local.matches import LOCAL_POLICY, LocalEntrant, PlannedMatch, play_match
 from referee.local.problems import Problems
-from referee.local.tournament_plan import LocalPlan
-from referee.local.tournament_store import LocalOutcome, LocalStore
 from referee.ratings.sprt import RunningTest
 from referee.standings import points
+from referee_extras.local_tournaments.plan import LocalPlan
+from referee_extras.local_tournaments.store import LocalOutcome, LocalStore
 
 
 class BotNotReady(RefereeError):

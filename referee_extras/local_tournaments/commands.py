@@ -27,14 +27,15 @@ from referee.cli.options import (
 )
 from referee.cli.plain_text import note
 from referee.cli.tables import TextTable
-from referee.local import bot_files, tournament_standings
+from referee.local import bot_files
 from referee.local.matches import make_plan
-from referee.local.tournament_plan import LocalPlan, parse_hypotheses
-from referee.local.tournament_runner import LocalTournament, fetch_manifests
-from referee.local.tournament_standings import LocalStandingsRow, elo
-from referee.local.tournament_store import open_store, stored_seed
 from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import RunningTest
+from referee_extras.local_tournaments import standings as local_standings
+from referee_extras.local_tournaments.plan import LocalPlan, parse_hypotheses
+from referee_extras.local_tournaments.runner import LocalTournament, fetch_manifests
+from referee_extras.local_tournaments.standings import LocalStandingsRow, elo
+from referee_extras.local_tournaments.store import open_store, stored_seed
 
 INTERRUPTED = 130
 STEPS = 5  # lines of progress if the output is not a terminal
@@ -141,11 +142,11 @@ def _play_and_report(
                     interrupted = True
     report = problem_report.report(running, tournament.problems, playing.limits)
     if as_json:
-        outcome = tournament_standings.standings_to_json(plan, tournament.counting_matches(), tournament.running)
+        outcome = local_standings.standings_to_json(plan, tournament.counting_matches(), tournament.running)
         outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
     else:
-        rows = tournament_standings.standings(plan, tournament.counting_matches())
+        rows = local_standings.standings(plan, tournament.counting_matches())
         click.echo(standings_table(title, rows).plain())
         if tournament.running:
             click.echo(f"{verdict(plan, tournament.running)}\n{evidence(tournament.running)}")
@@ -167,7 +168,7 @@ class _ThrottledView:
         began = time.monotonic()
         if began < self._due:
             return
-        rows = tournament_standings.standings(tournament.plan, tournament.counting_matches())
+        rows = local_standings.standings(tournament.plan, tournament.counting_matches())
         self._due = began + max(SHOW_S, (time.monotonic() - began) / SHARE)
         title = self._title
         if tournament.running:
