@@ -4,7 +4,7 @@ from typing import Final
 
 # In this order they appear at places on pages, in the document of the API, and in transactions.
 EXTRAS: Final = (
-    *("openings", "feeds", "series", "hall", "pictures"),
+    *("search", "openings", "exchanges", "feeds", "series", "tournament_statistics", "hall", "pictures"),
     *("demo", "calibration", "local_tournaments", "classes", "keys", "doctor", "backups", "retention"),
 )
 

@@ -224,7 +224,8 @@ class Demonstration:
         self._print(self._table(organiser, tournament_id, f"{title}: {total} matches in {seconds:.1f} s"))
 
     def _table(self, api: Api, tournament_id: str, title: str) -> tables.TextTable:
-        return tables.standings(title, api.get(f"/tournaments/{tournament_id}/standings")["items"])
+        rows = api.get(f"/tournaments/{tournament_id}/standings")["items"]
+        return tables.standings(api.get(f"/tournaments/{tournament_id}"), title, rows)
 
     def _league(self, api: Api) -> str:
         """Show an official ladder until each bot has ``LEAGUE_MATCHES`` rated matches, then the leaders of the others.

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import insert
 
+from referee.audit.database_audit import audit
 from referee.db import sealing
-from referee.ladders import audit
 from referee.master_keys import MasterKey, key_ring, parse_key_file, render_key_file
 from referee.match.match import Answer, Match
 from referee.match.signature import BadSignature, head_after
@@ -49,7 +49,7 @@ def end(world: World, match_id: str, epoch: int, match: Match, start: int, key: 
 
 def differences(world: World, key: bytes) -> list[str]:
     with world.database.read() as session:
-        return [str(each) for each in audit.audit(session, key=SigningKey.derive(key).public)]
+        return [str(each) for each in audit(session, key=SigningKey.derive(key).public)]
 
 
 def signers(world: World) -> list[str]:

@@ -19,9 +19,10 @@ from sqlalchemy import select, update
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
+from referee.audit.database_audit import audit
+from referee.audit.stored_matches import count_deleted
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
-from referee.ladders import audit
 from referee.master_keys import MasterKey
 from referee.matches import chain, log_pruning, logs
 from referee.matches.tables import DealGroup, Result, StoredMatch
@@ -98,7 +99,7 @@ def test_K31_a_restored_database_is_the_one_of_the_backup_and_passes_the_audit(
     assert (inventory.counts["results"], inventory.last_result, inventory.counts["bots"]) == (1, kept.seq, 2)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     with world.database.read() as session:
-        assert list(audit.audit(session)) == []
+        assert list(audit(session)) == []
         (act,) = acts.load_all(session, ActFilter())
         assert act.details["lost"] == {"results": 1, "acts": 1}
 
@@ -382,7 +383,7 @@ def test_K34_a_backup_from_before_a_rotation_is_restored_while_its_key_is_accept
 
     assert restored.settled.cancelled == [lost]
     with world.database.read() as session:
-        assert list(audit.audit(session)) == []
+        assert list(audit(session)) == []
         head = chain.find_head(session)
         assert head is not None
         assert head.match in (kept.match_id, lost)
@@ -402,13 +403,13 @@ def test_K31_a_restored_backup_knows_nothing_of_what_was_pruned_later_and_one_of
 
     restore(world, later, settings)
     with world.database.read() as session:
-        assert audit.count_deleted(session) == 1
-        assert list(audit.audit(session)) == []
+        assert count_deleted(session) == 1
+        assert list(audit(session)) == []
     restore(world, target, settings)
     with world.database.read() as session:
-        assert audit.count_deleted(session) == 0
+        assert count_deleted(session) == 0
         assert logs.log_lines(session, result.match_id)
-        assert list(audit.audit(session)) == []
+        assert list(audit(session)) == []
 
 
 def test_the_newest_backup_is_found_among_other_files(sqlite_world: World, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select, update
 
+from referee.audit.database_audit import audit
 from referee.errors import LogDeleted
-from referee.ladders import audit
 from referee.match.log import digest
 from referee.matches import fault_reports, logs, response_stats
 from referee.matches.tables import Fault, MatchLog, Result, StoredMatch
@@ -88,7 +88,7 @@ def test_the_rest_of_the_match_stays_and_the_audit_holds(world: World) -> None:
         assert response_stats.load_last_matches(session, bots[0]) == []
         fault = session.scalars(select(Fault)).one()
         assert fault_reports.find_replacement_action(session, fault) is None
-        assert list(audit.audit(session)) == []
+        assert list(audit(session)) == []
 
 
 def test_an_emptied_log_without_a_date_is_a_difference(world: World) -> None:
@@ -97,7 +97,7 @@ def test_an_emptied_log_without_a_date_is_a_difference(world: World) -> None:
         session.execute(update(MatchLog).values(gzip_log=b"", reveal_line=None))
 
     with world.database.read() as session:
-        found = [difference for difference in audit.audit(session) if difference.kind == "log"]
+        found = [difference for difference in audit(session) if difference.kind == "log"]
 
     assert [(difference.id, "empty" in str(difference)) for difference in found] == [(result.match_id, True)]
 

@@ -9,10 +9,11 @@ from sqlalchemy import func, insert, select, update
 
 from referee.accounts import accounts
 from referee.accounts.tables import Token
+from referee.audit.database_audit import audit
+from referee.audit.stored_matches import count_deleted
 from referee.db.engine import current_time
 from referee.db.idempotency import Idempotency
 from referee.errors import LogDeleted
-from referee.ladders import audit
 from referee.matches import chain, logs
 from referee.matches.states import VoidState
 from referee.matches.tables import Fault, MatchLog, MatchVoid, Result, SignedLog, StoredMatch
@@ -43,7 +44,7 @@ def run_on(pruner: Pruner) -> None:
 
 def found(world: World) -> list[str]:
     with world.database.read() as session:
-        return [str(difference) for difference in audit.audit(session)]
+        return [str(difference) for difference in audit(session)]
 
 
 def change(world: World, table: Any, **values: Any) -> None:
@@ -66,7 +67,7 @@ def test_F16_an_old_log_is_pruned_and_the_match_is_signed_but_not_replayable(wor
         assert chain.find_entry(session, old.match_id) is not None
         assert logs.find_digest(session, old.match_id) == old.digest
         assert session.scalars(select(Result.match_id).order_by(Result.seq)).all() == [old.match_id, new.match_id]
-        assert audit.count_deleted(session) == 1
+        assert count_deleted(session) == 1
         with pytest.raises(LogDeleted, match=r"was deleted on 2026-.*\(logs are kept for 30 days\)"):
             logs.log_lines(session, old.match_id)
     assert found(world) == []
