@@ -76,7 +76,7 @@ def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
     assert after.done == after.total
     with world.database.read() as session:
         assert deal_groups.list_unclosed_groups(session) == []
-        assert [entry.withdrawn_at is None for entry, _ in tournaments.list_all_entries(session, tournament_id)] == [
+        assert [entry.withdrawn_at is None for entry, _ in entries.list_entries(session, tournament_id).items] == [
             False,
             True,
             True,
@@ -106,7 +106,7 @@ def test_a_bot_that_withdrew_may_come_back_in_its_old_place(world: World) -> Non
     with world.database.write() as session:
         entries.withdraw_bot(session, tournament_id, seated[0])
         entries.enter_bot(session, tournament_id, seated[0])
-        listed = tournaments.list_all_entries(session, tournament_id)
+        listed = entries.list_entries(session, tournament_id).items
 
     assert [entry.bot_id for entry, _ in listed] == seated
 
