@@ -13,8 +13,9 @@ from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
-from api.tournaments import bracket_chart, highlights, pairings, standings_cache, terms
+from api.tournaments import bracket_chart, pairings, standings_cache, terms
 from api.tournaments.access import get_visible_tournament
+from api.tournaments.podium import find_podium
 from api.tournaments.presentation import editable_terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
@@ -97,7 +98,8 @@ def show(tournament_id: str) -> Response:
         **context,
         table=standings_context(tournament, 1),
         bracket=bracket and draw_bracket(bracket, tournament.name),
-        highlights=find_highlights(tournament, bracket),
+        podium=find_podium(tournament),
+        bracket_rounds=bracket,
         newest=newest_matches(tournament),
         description=tournament.description and render_untrusted(tournament.description),
         lines=list(describe_terms(values)),
@@ -197,17 +199,6 @@ def draw_bracket(bracket: Json, name: str) -> Json:
     """Return the drawing of a bracket, and its last rounds as a list."""
     last = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TIES]
     return {"drawing": bracket_chart.bracket_tree(bracket, name), "rounds": last}
-
-
-def find_highlights(tournament: Tournament, bracket: Json | None) -> Json | None:
-    """Return what the overview of a finished tournament begins with, or None. ``bracket`` is that of a knockout."""
-    if tournament.status != TournamentState.FINISHED:
-        return None
-    try:
-        kept = standings_cache.tournament_entry(tournament.id)
-    except Conflict:  # there are too many results
-        return None
-    return highlights.tournament_highlights(tournament, kept, bracket)
 
 
 def _lines(

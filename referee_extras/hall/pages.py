@@ -11,7 +11,8 @@ from api.pages.page import Pages, page
 from api.tournaments import standings_cache
 from api.tournaments.access import get_visible_tournament
 from api.tournaments.entry_schemas import EntryView
-from api.tournaments.pages import TOURNAMENT, draw_bracket, find_highlights, tournament_context, visible_bracket
+from api.tournaments.pages import TOURNAMENT, draw_bracket, tournament_context, visible_bracket
+from api.tournaments.podium import find_podium
 from api.tournaments.presentation import visible_entries
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
@@ -46,7 +47,7 @@ def show(tournament_id: str) -> Response:
         entrants=_entrants(tournament),
         table=_standings(tournament),
         bracket=bracket and _bracket(bracket, tournament.name),
-        highlights=find_highlights(tournament, bracket),
+        podium=find_podium(tournament),
         newest=match_views(newest),
         scores=results.load_public_scores(current_session(), [match.id for match in newest]),
         unit=presentation(tournament.game)["score"],

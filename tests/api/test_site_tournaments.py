@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.pages.charts import crosstable
 from api.tournaments import bracket_chart
 from referee.bots.tables import Bot
 from referee.standings.presentation import TIE_BREAK_WORDS
@@ -213,14 +212,6 @@ def test_the_terms_of_every_format_are_told_in_words(
 
 
 # -- drawings --
-
-
-@pytest.mark.parametrize(
-    ("share", "level"),
-    [(0, "l3"), (0.16, "l3"), (0.17, "l2"), (0.4, "l1"), (0.5, "even"), (0.6, "w1"), (0.8, "w2"), (1, "w3")],
-)
-def test_colours_of_the_crosstable_are_by_sixths_of_the_points(share: float, level: str) -> None:
-    assert crosstable.score_level(share) == level
 
 
 def tie(number: int, level: int, *names: str | None, label: str = "", origins: Any = None) -> dict[str, Any]:

@@ -57,13 +57,6 @@ def test_an_empty_record_holds(folder: Path) -> None:
     assert run(folder, "admin", "audit").output == f"{folder}: no differences\n"
 
 
-def test_a_service_that_does_not_answer_is_said(tmp_path: Path) -> None:
-    refused = run(tmp_path, "standings", "--url", "http://127.0.0.1:9")
-
-    assert refused.exit_code == 3
-    assert "http://127.0.0.1:9 does not answer" in refused.output
-
-
 def test_only_a_stuck_match_is_made_due_again(folder: Path) -> None:
     refused = run(folder, "admin", "retry", "mat_0")
 

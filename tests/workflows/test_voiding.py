@@ -3,8 +3,9 @@
 import pytest
 from sqlalchemy import select, update
 
+from referee.audit.database_audit import audit
 from referee.errors import BadOption, Conflict
-from referee.ladders import audit, ratings
+from referee.ladders import ratings
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches import deal_groups, logs, matches
 from referee.matches.states import DealSharing
@@ -24,7 +25,7 @@ def void(world: World, match_id: str, reason: str = "a rule was misread", **how:
 
 def holds(world: World) -> bool:
     with world.database.read() as session:
-        return [str(one) for one in audit.audit(session)] == []
+        return [str(one) for one in audit(session)] == []
 
 
 def standing(world: World) -> dict[str, tuple[int, int]]:
