@@ -129,7 +129,7 @@ FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, tha
     "referee.webhooks": set(),
     "referee.matches": {"logs", "match_filters", "matches", "results", "states", "tables"},
     "referee.friendlies": set(),
-    "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.ladders": {"ladder_rows", "months", "ratings", "tables"},
     "referee.tournaments": {
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },

@@ -20,8 +20,7 @@ from referee.cli.output import show
 from referee.cli.tournament.remote import errors_as_sentences, select_service
 from referee.errors import BadOption
 from referee.ladders import months, ratings
-from referee.ladders.rating_errors import StrengthEstimate, load_estimates
-from referee.ladders.ratings import RankedBot
+from referee.ladders.ladder_rows import LadderRow, load_rows
 from referee.ladders.tables import MonthRow
 from referee.match.canonical import Json
 from referee.ratings.elo import MICRO
@@ -103,7 +102,7 @@ def _months_from_service(api: Api, month: date) -> Found:
 
 def _months_from_database(session: Session, month: date) -> Found:
     for closed in months.list_ladders_of(session, month):
-        rows = [_ladder_row(row, row) for row in months.list_rows(session, closed.month, limit=ROWS_SHOWN).items]
+        rows = [_ladder_row(row) for row in months.list_rows(session, closed.month, limit=ROWS_SHOWN).items]
         champion = {"name": closed.champion.name} if closed.champion else None
         yield _month_title(closed.ladder.name, closed.ladder.id, closed.name, champion), rows
 
@@ -132,20 +131,17 @@ def _from_database(session: Session) -> Found:
         shown = {"id": tournament.id, "name": tournament.name, "game": tournament.game, "status": tournament.status}
         yield shown, _standings_rows(session, tournament)
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
-        ranked = ratings.load_page(session, ladder.id, limit=ROWS_SHOWN).page.items
-        estimates = load_estimates(session, ladder.id, [row.bot_id for row in ranked])
-        rows = [_ladder_row(row, estimates[row.bot_id]) for row in ranked]
-        if rows:
+        if rows := [_ladder_row(row) for row in load_rows(session, ladder.id, limit=ROWS_SHOWN).page.items]:
             yield {"name": ladder.name, "id": ladder.id}, rows
 
 
-def _ladder_row(row: RankedBot | MonthRow, estimate: StrengthEstimate | MonthRow) -> Json:
+def _ladder_row(row: LadderRow | MonthRow) -> Json:
     return {
         "rank": row.rank,
         "name": row.name,
         "rating": row.value / MICRO,
-        "strength": estimate.strength,
-        "strength_error": estimate.strength_error,
+        "strength": row.strength,
+        "strength_error": row.strength_error,
         "games": row.games,
     }
 

@@ -50,6 +50,13 @@ def check_limit(limit: int) -> None:
         raise BadOption("limit", f"must be 1 to {MAX_PAGE_SIZE}")
 
 
+def read_values(cursor: Cursor | None, *types: type) -> Cursor | None:
+    """Return the values of a cursor, or None for the first page. Raise ``BadOption`` unless they have these types."""
+    if cursor is not None and [type(value) for value in cursor] != list(types):
+        raise BadOption("cursor", "must be the cursor of a previous page")
+    return cursor
+
+
 def read_number_cursor(cursor: Cursor) -> int:
     """Return the number in a cursor of one number. Raise ``BadOption`` for any other cursor."""
     match list(cursor):

@@ -41,10 +41,9 @@ def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) 
     )
 
 
-def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
-    counts = select(RatingCount.width, RatingCount.band, RatingCount.bots)
-    counts = counts.where(RatingCount.ladder_id == ladder_id, RatingCount.bots != 0)
-    return {(width, band): bots for width, band, bots in session.execute(counts)}
+def stored_counts(session: Session, ladder_id: str) -> dict[int, int]:
+    counts = select(RatingCount.band, RatingCount.bots)
+    return dict(session.execute(counts.where(RatingCount.ladder_id == ladder_id, RatingCount.bots != 0)).all())
 
 
 def walk_entries(

@@ -7,7 +7,7 @@ later: a result that is voided after the end of its month changes only the ladde
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, check_limit
 from referee.errors import BadOption, NotFound
 from referee.ladders import ratings
 from referee.ladders.kinds import EntryKind
-from referee.ladders.rating_errors import load_estimates
+from referee.ladders.ladder_rows import load_rows
 from referee.ladders.tables import Ladder, LadderMonth, LedgerEntry, MonthRow, RatingChange
 from referee.ratings.elo import PROVISIONAL_GAMES
 
@@ -137,10 +137,8 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
     """Yield the rows of the ladder after entry ``as_of`` in parts, with the matches since entry ``before``."""
     cursor: Cursor | None = None
     while True:
-        page = ratings.load_page_at(session, ladder_id, as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
-        bot_ids = [row.bot_id for row in page.items]
-        estimates = load_estimates(session, ladder_id, bot_ids)
-        matches = _matches_between(session, ladder_id, bot_ids, before, as_of)
+        page = load_rows(session, ladder_id, as_of=as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
+        matches = _matches_between(session, ladder_id, [row.bot_id for row in page.items], before, as_of)
         yield [
             {
                 "rank": row.rank,
@@ -150,7 +148,8 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
                 "games": row.games,
                 "owner_id": row.owner_id,
                 "owner_name": row.owner_name,
-                **asdict(estimates[row.bot_id]),
+                "strength": row.strength,
+                "strength_error": row.strength_error,
                 "matches": matches.get(row.bot_id, 0),
             }
             for row in page.items

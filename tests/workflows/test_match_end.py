@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, select
 
 from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import audit, ratings
+from referee.ladders.ladder_rows import load_ranks, load_rows
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.log import parse_row
 from referee.matches import chain, claims, deal_groups, logs, matches, results
@@ -225,7 +226,7 @@ def test_each_game_options_and_seats_have_a_ladder(world: World) -> None:
     with world.database.read() as session:
         assert len(ratings.list_ladders(session).items) == 3
         assert len(ratings.list_ladders(session, game="pool-nap").items) == 1
-        assert len(ratings.load_ratings(session, seated[1])) == 3
+        assert len(load_ranks(session, seated[1])) == 3
 
 
 def test_a_ladder_counts_its_results(world: World) -> None:
@@ -250,11 +251,11 @@ def test_F12_pages_of_a_ladder_say_as_of_which_result(world: World) -> None:
     lines, cursor = [], None
     with world.database.read() as session:
         for _ in range(3):
-            page = ratings.load_page(session, last.ladder_id, limit=2, cursor=cursor)
+            page = load_rows(session, last.ladder_id, limit=2, cursor=cursor)
             lines += page.page.items
             cursor = page.page.next
             assert page.as_of_seq == last.seq
-        whole = ratings.load_page(session, last.ladder_id).page.items
+        whole = load_rows(session, last.ladder_id).page.items
 
     assert cursor is None
     assert lines == whole
