@@ -20,7 +20,7 @@ from referee.db.ids import new_id
 from referee.db.kinds import NamedKind
 from referee.db.lookup import load_by_id
 from referee.db.names import name_key, validate_name
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 
 TOKEN_PREFIX: Final = "ref_"  # noqa: S105  # the beginning of all tokens
@@ -83,7 +83,7 @@ def list_accounts(
     query = select(Account)
     if name is not None:
         query = query.where(func.lower(Account.name).contains(name.lower(), autoescape=True))
-    return load_newest_first(session, query, Account.created_at, Account.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Account.created_at.desc(), Account.id.desc(), limit=limit, cursor=cursor)
 
 
 def get_account(session: Session, account_id: str) -> Account:

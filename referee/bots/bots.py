@@ -22,7 +22,7 @@ from referee.db.ids import new_id
 from referee.db.kinds import NamedKind, SearchKind
 from referee.db.lookup import load_by_id
 from referee.db.names import spare_key, validate_name
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.search_documents import put_document
 from referee.errors import Conflict, NotFound, QuotaExceeded
 from referee.settings import Settings
@@ -151,7 +151,7 @@ def list_bots(
         query = query.where(Bot.owner_id == owner_id)
     if status is not None:
         query = query.where(Bot.status.in_([status] if isinstance(status, str) else status))
-    return load_newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Bot.created_at.desc(), Bot.id.desc(), limit=limit, cursor=cursor)
 
 
 def edit(

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, and_, func, insert, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import Database, current_time, take_advisory_lock
-from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, check_limit
+from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, load_page
 from referee.errors import BadOption, NotFound
 from referee.ladders import ratings
 from referee.ladders.kinds import EntryKind
@@ -206,14 +206,10 @@ def list_months(
     session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[ClosedMonth]:
     """Return a page of the closed months of a ladder, newest first."""
-    check_limit(limit)
     ladder = ratings.get_ladder(session, ladder_id)
     query = _with_champions().where(LadderMonth.ladder_id == ladder_id)
-    if cursor is not None:
-        query = query.where(LadderMonth.month < _month_in(cursor))
-    rows = session.execute(query.order_by(LadderMonth.month.desc()).limit(limit + 1)).all()
-    found = [ClosedMonth(ladder, month, champion) for month, champion in rows[:limit]]
-    return Page(found, [format_month(found[-1].month.month)] if len(rows) > limit else None)
+    page = load_page(session, query, LadderMonth.month.desc(), limit=limit, cursor=cursor)
+    return Page([ClosedMonth(ladder, month, champion) for month, champion in page.items], page.next)
 
 
 def get_month(session: Session, ladder_id: str, month: date) -> ClosedMonth:
@@ -237,14 +233,8 @@ def list_rows(
     session: Session, closed: LadderMonth, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[MonthRow]:
     """Return a page of the final standings of a month, best first."""
-    check_limit(limit)
     query = select(MonthRow).where(MonthRow.ladder_id == closed.ladder_id, MonthRow.month == closed.month)
-    if cursor is not None:
-        rank, bot_id = _position_in(cursor)
-        query = query.where((MonthRow.rank > rank) | ((MonthRow.rank == rank) & (MonthRow.bot_id > bot_id)))
-    rows = list(session.scalars(query.order_by(MonthRow.rank, MonthRow.bot_id).limit(limit + 1)))
-    last = rows[limit - 1] if len(rows) > limit else None
-    return Page(rows[:limit], None if last is None else [last.rank, last.bot_id])
+    return load_page(session, query, MonthRow.rank, MonthRow.bot_id, limit=limit, cursor=cursor)
 
 
 def list_titles(session: Session, bot_id: str, *, limit: int) -> list[ClosedMonth]:
@@ -278,17 +268,3 @@ _IS_CHAMPION: Final = and_(
     MonthRow.month == LadderMonth.month,
     MonthRow.bot_id == LadderMonth.champion_id,
 )
-
-
-def _month_in(cursor: Cursor) -> date:
-    match list(cursor):
-        case [str(month)]:
-            return parse_month(month)
-    raise BadOption("cursor", "must be the cursor of a previous page")
-
-
-def _position_in(cursor: Cursor) -> tuple[int, str]:
-    match list(cursor):
-        case [int(rank), str(bot_id)]:
-            return rank, bot_id
-    raise BadOption("cursor", "must be the cursor of a previous page")

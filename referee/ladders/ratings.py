@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, bindparam, func, or_, select
+from sqlalchemy import Select, and_, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.prepared import Prepared
-from referee.errors import BadOption, NotFound
+from referee.errors import NotFound
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_names import make_unique, variant_name
 from referee.ladders.tables import Ladder, LedgerEntry, RatingChange
@@ -107,17 +107,10 @@ def list_ladders(
     session: Session, *, game: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Ladder]:
     """Return a page of listed ladders: the official ones by name, then the variants by name."""
-    check_limit(limit)
     query = select(Ladder).where(~Ladder.unlisted)
     if game is not None:
         query = query.where(Ladder.game == game)
-    if cursor is not None:
-        official, name = _ladder_cursor(cursor)
-        later = and_(Ladder.official == official, Ladder.name > name)
-        query = query.where(or_(later, ~Ladder.official) if official else later)
-    rows = list(session.scalars(query.order_by(Ladder.official.desc(), Ladder.name).limit(limit + 1)))
-    last = rows[limit - 1] if len(rows) > limit else None
-    return Page(rows[:limit], None if last is None else [last.official, last.name])
+    return load_page(session, query, Ladder.official.desc(), Ladder.name, limit=limit, cursor=cursor)
 
 
 def count_ladders_by_game(session: Session) -> dict[str, int]:
@@ -135,13 +128,9 @@ def list_changes(
     session: Session, ladder_id: str, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[DescribedChange]:
     """Return a page of changes of a bot's rating, latest first."""
-    check_limit(limit)
     query = _changes_query().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
-    if cursor is not None:
-        query = query.where(RatingChange.seq < read_number_cursor(cursor))
-    rows = session.execute(query.order_by(RatingChange.seq.desc()).limit(limit + 1)).all()
-    changes = _describe_changes(session, rows[:limit])
-    return Page(changes, [changes[-1].seq] if len(rows) > limit else None)
+    page = load_page(session, query, RatingChange.seq.desc(), limit=limit, cursor=cursor)
+    return Page(_describe_changes(session, page.items), page.next)
 
 
 def list_entry_changes(session: Session, seq: int) -> list[DescribedChange]:
@@ -178,13 +167,6 @@ def _version_before(session: Session, change: RatingChange) -> Any:
     query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == EntryKind.RESULT)
     found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
     return _NO_VERSION if found is None else found[2]
-
-
-def _ladder_cursor(cursor: Cursor) -> tuple[bool, str]:
-    match list(cursor):
-        case [bool(official), str(name)]:
-            return official, name
-    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 _NO_VERSION: Final = object()  # differs from None, the version of a bot that reports none

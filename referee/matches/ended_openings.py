@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from referee.db.paging import Cursor, Page, check_limit, load_newest_first, read_number_cursor
+from referee.db.paging import Cursor, Page, load_page
 from referee.matches.tables import DealGroup, FailedNonce, Result, StoredMatch
 from referee.matches.usual_states import is_revealed
 
@@ -45,7 +45,7 @@ def list_ended_openings(
 ) -> Page[ListedOpening]:
     """Return a page of ended openings, newest first. Raise ``BadOption`` for an invalid limit or cursor."""
     query = select(DealGroup).where(*_conditions(wanted))
-    page = load_newest_first(session, query, DealGroup.created_at, DealGroup.id, limit=limit, cursor=cursor)
+    page = load_page(session, query, DealGroup.created_at.desc(), DealGroup.id.desc(), limit=limit, cursor=cursor)
     current_ids = {group.superseded_by for group in page.items}
     revealed = set(session.scalars(select(_Current.id).where(_Current.id.in_(current_ids), _CURRENT_IS_REVEALED)))
     matches: dict[str, list[str]] = {str(current_id): [] for current_id in current_ids}
@@ -68,12 +68,8 @@ def list_failed_nonces(session: Session, bot_id: str, *, limit: int, cursor: Cur
 
     Raise ``BadOption`` for an invalid limit or cursor.
     """
-    check_limit(limit)
     query = select(FailedNonce).where(FailedNonce.bot_id == bot_id)
-    if cursor is not None:
-        query = query.where(FailedNonce.id < read_number_cursor(cursor))
-    rows = list(session.scalars(query.order_by(FailedNonce.id.desc()).limit(limit + 1)))
-    return Page(rows[:limit], [rows[limit - 1].id] if len(rows) > limit else None)
+    return load_page(session, query, FailedNonce.id.desc(), limit=limit, cursor=cursor)
 
 
 def count_ended_openings(session: Session, wanted: OpeningFilter) -> int:
