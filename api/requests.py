@@ -6,10 +6,9 @@ from typing import Final
 
 from flask import Flask, Response, g, request
 
-from api import doctor_answer, etags
+from api import etags
 from api.body import MAX_BYTES, too_large
 from api.errors import Problem
-from referee.doctor.probe import HEADER
 from referee.runtime.log_context import begin_work
 from referee.settings import Settings
 
@@ -79,8 +78,6 @@ def _set_headers(response: Response) -> Response:
     if has_etag and response.status_code == 200 and not response.direct_passthrough:
         etags.set_etag(response)
         response.make_conditional(request)
-    if HEADER in request.headers:
-        doctor_answer.add_answer(response, request.headers[HEADER])
     return response
 
 
