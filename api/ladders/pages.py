@@ -21,7 +21,7 @@ from api.queries import check_names
 from api.views import current_session
 from referee.figures import count
 from referee.ladders import ladder_rows, members, months, ratings, trends
-from referee.ladders.ladder_rows import LadderRow
+from referee.ladders.ladder_rows import RankedBot
 from referee.ladders.tables import Ladder
 from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
@@ -70,7 +70,7 @@ class Column:
 class LeaderboardEntry:
     """Represent a bot on the page of a ladder. ``change`` is its last one in micro-points."""
 
-    row: LadderRow
+    row: RankedBot
     version: str | None
     trend: trends.Trend | None
     change: int | None
@@ -192,13 +192,13 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
     )
 
 
-def _rows(ladder_id: str, rows: Sequence[LadderRow], *, up_to: int | None = None) -> list[LeaderboardEntry]:
+def _rows(ladder_id: str, rows: Sequence[RankedBot], *, up_to: int | None = None) -> list[LeaderboardEntry]:
     recent_trends = trends.load_trends(current_session(), ladder_id, [row.bot_id for row in rows], up_to=up_to)
     domain = _domain([row.interval for row in rows if row.interval])
     return [_row(row, recent_trends.get(row.bot_id), domain, is_past=up_to is not None) for row in rows]
 
 
-def _row(row: LadderRow, trend: trends.Trend | None, domain: tuple[float, float], *, is_past: bool) -> LeaderboardEntry:
+def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float], *, is_past: bool) -> LeaderboardEntry:
     version = row.version if not is_past else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Recent rating") if len(values) > 1 else None

@@ -64,10 +64,10 @@ def cursor_query(limit: int, **filters: Any) -> dict[str, Any]:
 
 
 def cursor_links(found: Page[Any], query: dict[str, Any]) -> dict[str, Any]:
-    """Return the links to the first page and to the next one, as ``ui.pager`` expects them."""
-    filters = {name: value for name, value in query.items() if name not in ("limit", "cursor")}
+    """Return the links to the first page and to the next one, with the filters of this one, for ``ui.pager``."""
+    filters = [(name, value) for name, value in request.args.items(multi=True) if value and name != "cursor"]
     following = envelope(found, query)["next"]
     return {
         "before": f"?{urlencode(filters)}" if query["cursor"] else None,
-        "behind": f"?{urlencode({**filters, 'cursor': following})}" if following else None,
+        "behind": f"?{urlencode([*filters, ('cursor', following)])}" if following else None,
     }

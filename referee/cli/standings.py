@@ -20,7 +20,7 @@ from referee.cli.output import show
 from referee.cli.tournament.remote import errors_as_sentences, select_service
 from referee.errors import BadOption
 from referee.ladders import months, ratings
-from referee.ladders.ladder_rows import LadderRow, load_rows
+from referee.ladders.ladder_rows import RankedBot, load_rows
 from referee.ladders.tables import MonthRow
 from referee.match.canonical import Json
 from referee.ratings.elo import MICRO
@@ -135,7 +135,7 @@ def _from_database(session: Session) -> Found:
             yield {"name": ladder.name, "id": ladder.id}, rows
 
 
-def _ladder_row(row: LadderRow | MonthRow) -> Json:
+def _ladder_row(row: RankedBot | MonthRow) -> Json:
     return {
         "rank": row.rank,
         "name": row.name,

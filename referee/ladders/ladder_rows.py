@@ -27,7 +27,7 @@ ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # column
 
 
 @dataclass(frozen=True, slots=True)
-class LadderRow:
+class RankedBot:
     """Represent a bot on a ladder. Equal ratings share a ``rank``.
 
     ``strength`` and ``strength_error`` are those of ``rating_errors``, None while they are not computed.
@@ -57,7 +57,7 @@ class LadderRow:
 class LadderPage:
     """Hold a page of a ladder after entry ``as_of_seq`` of its ledger, made ``at``: 0 and None before the first."""
 
-    page: Page[LadderRow]
+    page: Page[RankedBot]
     as_of_seq: int
     at: datetime | None
 
@@ -67,7 +67,7 @@ class LadderRank:
     """Hold the row of a bot on a ladder with ``total`` bots. The entry ``changed_seq`` was the last to change it."""
 
     ladder: Ladder
-    row: LadderRow
+    row: RankedBot
     total: int
     changed_seq: int
 
@@ -79,7 +79,7 @@ class LadderSummary:
     ladder: Ladder
     bots: int
     matches: int
-    top: list[LadderRow]
+    top: list[RankedBot]
 
 
 def load_rows(
@@ -118,7 +118,7 @@ def find_rows(
     backwards: bool = False,
     start: int = 0,
     limit: int,
-) -> tuple[list[LadderRow], int]:
+) -> tuple[list[RankedBot], int]:
     """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner contains ``text``.
 
     Also return the number of all these bots. Sort by ``order``, the name of a column; ``backwards`` reverses the order.
@@ -201,10 +201,10 @@ def _ratings_before(ladder_id: str, seq: int) -> Select[int, int]:
     return select(RatingChange.after, RatingChange.games).select_from(bots).join(RatingChange, last)
 
 
-def _rank_page(rows: Iterable[Any], limit: int, cursor: Cursor | None) -> Page[LadderRow]:
+def _rank_page(rows: Iterable[Any], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
     """Return a page of rows with their ranks. Its cursor contains the number of rows seen and the last rank."""
     last, _, seen, rank = _read_cursor(cursor)
-    ranked: list[LadderRow] = []
+    ranked: list[RankedBot] = []
     for row in rows:
         seen += 1
         rank = rank if row[0] == last else seen
@@ -216,7 +216,7 @@ def _rank_page(rows: Iterable[Any], limit: int, cursor: Cursor | None) -> Page[L
     return Page(ranked[:limit], [end.value, end.bot_id, seen - 1, end.rank])
 
 
-def _load_best(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LadderRow]]:
+def _load_best(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[RankedBot]]:
     """Return the ``top`` best bots of each ladder, keyed by ladder id, with one index lookup per ladder."""
     heads = []
     for ladder_id in ladder_ids:
@@ -240,9 +240,9 @@ def _with_bots(query: Select[*tuple[Any, ...]], rated: Any) -> Select[*tuple[Any
 
 def _row(
     rank: int, value: int, games: int, bot: Bot, owner_name: str, strength: float | None, error: float | None
-) -> LadderRow:
+) -> RankedBot:
     of_bot = bot.id, bot.name, bot.owner_id, owner_name, bot.status, bot.version
-    return LadderRow(int(rank), *of_bot, value, games, strength, error)
+    return RankedBot(int(rank), *of_bot, value, games, strength, error)
 
 
 def _contains_text(text: str) -> ColumnElement[bool]:

@@ -13,7 +13,7 @@ from referee.figures import count, decimal, month_name, ordinal, plus_minus
 from referee.games import game_title
 from referee.labels import state_label
 from referee.ladders import ladder_rows, months, ratings
-from referee.ladders.ladder_rows import LadderRow
+from referee.ladders.ladder_rows import RankedBot
 from referee.matches import logs, matches, results
 from referee.matches.states import ENDED, PLAYED, MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
@@ -189,7 +189,7 @@ def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
     )
 
 
-def _describe_row(row: LadderRow, player: Player, total: str = "") -> Row:
+def _describe_row(row: RankedBot, player: Player, total: str = "") -> Row:
     strength = ""
     if row.strength is not None and row.strength_error is not None:
         strength = f"strength {plus_minus(row.strength, row.strength_error)}"
