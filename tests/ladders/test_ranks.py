@@ -8,7 +8,7 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.ladders import ledger, ranks, ratings
-from referee.ladders.ladder_rows import find_rows, load_ranks, load_rows
+from referee.ladders.ladder_rows import RankedBot, find_rows, load_ranks, load_rows
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
 from referee.ratings.elo import MICRO, START
@@ -17,7 +17,7 @@ from tests.database.world import GAME, World
 SIZE = 120
 
 
-def test_places_and_counts_hold_through_any_moves(world: World, database: Database) -> None:
+def test_F12_ranks_and_counts_hold_through_any_moves(world: World, database: Database) -> None:
     dice = random.Random(5)
     with database.write() as session:
         ladder_id = ratings.get_or_create_ladder(session, GAME, {}, 2).id
@@ -38,14 +38,18 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
             stored = {row.band: row.bots for row in session.scalars(select(RatingCount)) if row.bots}
             found = {bot: load_ranks(session, bot, ladder_id) for bot in bots}
             sorted_rows, total = find_rows(session, ladder_id, limit=SIZE)
-            paged = load_rows(session, ladder_id, limit=100).page.items
+            paged, cursor = list[RankedBot](), None
+            while not paged or cursor is not None:
+                page = load_rows(session, ladder_id, limit=35, cursor=cursor)
+                paged += page.page.items
+                cursor = page.page.next
         playing = {bot: state.value for bot, state in held.items() if state.games}
         by_hand = {bot: 1 + sum(value > own for value in playing.values()) for bot, own in playing.items()}
         assert stored == ranks.count_bands(held.values())
         assert {bot: one.row.rank for bot in bots for one in found[bot]} == by_hand
         assert {row.bot_id: row.rank for row in sorted_rows} == by_hand
         assert {one.total for bot in bots for one in found[bot]} == {total} == {len(playing)}
-        assert paged == sorted_rows[:100]
+        assert paged == sorted_rows
 
 
 def some_rating(dice: random.Random) -> RatingState:
