@@ -13,11 +13,11 @@ from api.pages.paging import LAST_PAGE, NumberedPage, cursor_links, numbered_pag
 from api.pages.parameters import load_query, whole_number
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import read_cursor
-from api.tournaments import terms
 from api.views import current_session
 from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee.tournaments.terms import FORMATS
 from referee_extras.series import operations
 from referee_extras.series.presentation import attach_bots, compute_standings
 from referee_extras.series.schemas import SeriesQuery, dump_rows
@@ -69,7 +69,7 @@ def show(series_id: str) -> Response:
         tournaments=tournaments,
         near=near,
         shown=[
-            {"row": tournament, "format": terms.FORMATS[tournament.format][0], "winners": winners[tournament.id]}
+            {"row": tournament, "format": FORMATS[tournament.format][0], "winners": winners[tournament.id]}
             for tournament in shown
         ],
         finished=finished,
