@@ -14,7 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import errors, limits, metering, queries, request_log, requests, site
+from api import auth, errors, limits, queries, request_log, requests, site
 from api.accounts import inbox_resource as inbox
 from api.accounts import oversight_resource as oversight
 from api.accounts import own_resource as own_account
@@ -105,10 +105,9 @@ def create_app(settings: Settings) -> Flask:
     }
     app.extensions["referee.database"] = Database.from_settings(settings)
     app.extensions["referee.redis"] = _redis(settings)
-    metering.install(app, settings)
-    request_log.install(app)
-    requests.install(app, settings.allowed_hosts, settings.trusted_proxies)
-    limits.install(app, settings)
+    request_log.install(app, settings)
+    requests.install(app, settings)
+    limits.install(app, settings, auth.identify_caller)
     queries.install(app)
     errors.install(app)
     site.install(app)

@@ -119,7 +119,7 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     },
     "referee.friendlies": set(),
     "referee.ladders": {
-        *("kinds", "leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"),
+        *("kinds", "ladder_rows", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"),
     },
     "referee.tournaments": {
         *("announcement", "entries", "rounds", "standings", "states", "table_options", "tables", "terms"),

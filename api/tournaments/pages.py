@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from api.caching import CacheEntry
 from api.matches.presentation import match_views
 from api.pages.page import Pages, page
-from api.pages.paging import NumberedPage, numbered_page, requested_number
+from api.pages.paging import NumberedPage, cursor_links, cursor_query, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pages.untrusted_markdown import render_untrusted
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.tournaments import bracket_chart, pairings, standings_cache, terms
 from api.tournaments.access import get_visible_tournament
 from api.tournaments.podium import find_podium
@@ -58,7 +58,7 @@ MAX_TIES: Final = 8  # tables of a round of a bracket that the front page lists 
 def contents() -> Response:
     """Show tournaments in progress, open for entries and finished, or only those of one state or one game."""
     status, game = choice("status", [*TournamentState]), choice("game", sorted(catalogue()))
-    query = {"limit": TOURNAMENTS_PER_GROUP, "cursor": request.args.get("cursor"), "status": status, "game": game}
+    query = cursor_query(TOURNAMENTS_PER_GROUP, status=status, game=game)
     first = query["cursor"] is None
     rest = status or OVER
     found = tournaments.list_tournaments(
@@ -76,8 +76,7 @@ def contents() -> Response:
         counted=_count_entries([tournament for group in groups.values() for tournament in group]),
         chosen=status,
         game=game,
-        first=first,
-        next=envelope(found, query)["next"],
+        **cursor_links(found, query),
         formats=FORMATS,
         describe_sizes=terms.describe_sizes,
         states=[*TournamentState],

@@ -14,7 +14,7 @@ from referee.accounts.tables import Account
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.kinds import SearchKind
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.requested_terms import Terms
@@ -122,7 +122,7 @@ def list_tournaments(
         query = query.where(Tournament.game == game)
     if organiser is not None:
         query = query.where(_is_run_by(organiser))
-    return load_newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Tournament.created_at.desc(), Tournament.id.desc(), limit=limit, cursor=cursor)
 
 
 def _is_listed_for(viewer: Account | None) -> ColumnElement[bool]:
