@@ -20,7 +20,6 @@ from api.accounts import oversight_resource as oversight
 from api.accounts import own_resource as own_account
 from api.accounts import recovery_resource as recovery
 from api.accounts import resource as accounts
-from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
@@ -71,7 +70,7 @@ from referee.version import RELEASE
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
-    *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders, head_to_head),
+    *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders),
     *(faults, games, voids),
     *(friendly_rules, friendly_requests, invitations, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),

@@ -114,12 +114,13 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.webhooks": {"states", "tables"},
     "referee.matches": {
-        *("chain", "deal_groups", "ended_openings", "log_pruning", "logs", "match_filters", "matches"),
-        *("results", "states", "tables"),
+        *("chain", "deal_groups", "ended_openings", "log_pruning", "logs", "match_filters", "matches", "results"),
+        *("states", "tables", "usual_states"),
     },
     "referee.friendlies": set(),
     "referee.ladders": {
-        *("kinds", "ladder_rows", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"),
+        *("kinds", "ladder_rows", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "strengths"),
+        "tables",
     },
     "referee.tournaments": {
         *("announcement", "entries", "rounds", "standings", "states", "table_options", "tables", "terms"),

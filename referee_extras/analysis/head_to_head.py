@@ -12,7 +12,8 @@ from referee.matches.results import select_public
 from referee.matches.states import DealSharing
 from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
 from referee.matches.usual_states import is_finished
-from referee.standings import MatchOutcome, SameCards, compare_same_cards
+from referee.standings import MatchOutcome
+from referee_extras.analysis.luck import SameCards, compare_same_cards
 
 MAX_MEETINGS: Final = 1_000  # most recent matches of both bots that are counted
 MAX_SHARED: Final = 500  # most recent matches with shared cards that are compared
