@@ -1,14 +1,14 @@
 """Define the points at which extras plug into the service, and load the extras that are installed.
 
 The package ``referee_extras`` lists them; without it, the service has none. An extra names its modules and functions as
-"module:attribute", and ``load`` imports them when they are first used. The failure of an extra at a place or in a
-reaction is logged, counted and left out; an extra that cannot be imported is an error of the installation.
+"module:attribute", and ``load`` imports them when they are first used. The failure of an extra at a place or about an
+event is logged, counted and left out; an extra that cannot be imported is an error of the installation.
 """
 
 import logging
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.errors import RefereeError
+from referee.events import Event
 
 PACKAGE: Final = "referee_extras"
 
@@ -39,14 +40,9 @@ class PagePlace(StrEnum):
     PAGE_LINKS = "page_links"  # links about the subject of a page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
-
-
-class Reaction(StrEnum):
-    """Name what the service does in a transaction in which extras take part."""
-
-    ACCOUNT_DELETED = "account_deleted"  # after its tournaments were handed over; gets the id of the account
-    BOT_DELETED = "bot_deleted"  # gets the id of the bot
-    TOURNAMENT_ERASED = "tournament_erased"  # it lost its name with its organiser; gets its id
+    SIGNED_IN = "signed_in"  # URLs of modules that every page loads for somebody who is signed in
+    ACCOUNT_TOP = "account_top"  # sections of the account page, before its own; see ``account.js`` for their scripts
+    ACCOUNT_END = "account_end"  # sections of the account page, after its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +62,34 @@ class Organised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerWork:
+    """Describe what runners do beside matches. ``has_due`` and ``is_unclaimed`` are functions of a session.
+
+    ``start`` gets what ``workers.extra_work`` says. It returns an object with ``is_busy``, ``start_due`` and ``stop``.
+    """
+
+    name: str  # of what is due
+    has_due: Callable[[Any], bool]
+    is_unclaimed: Callable[[Any], bool]  # something is due and nothing under way: if that lasts, no runner works
+    start: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prunable:
+    """Describe rows that are deleted some time after ``moment``, a column. ``id`` is the column of their key.
+
+    ``size`` is an expression for their bytes, ``condition`` one for those that may be deleted. ``setting`` is the name
+    of the member of ``Settings`` that says how long they are kept.
+    """
+
+    id: Any
+    moment: Any
+    setting: str
+    size: Any = None
+    condition: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
     """Say what an extra plugs in. ``folder`` has its templates and static files, each in a subfolder ``name``."""
 
@@ -76,11 +100,13 @@ class Extra:
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
     tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler, by name; see ``run_steps``
-    reactions: Mapping[Reaction, str] = field(default_factory=dict)  # functions of a session and what is named above
+    events: Mapping[type[Event], str] = field(default_factory=dict)  # functions of a session and such an event
+    runner_work: str | None = None  # a ``RunnerWork``
     organised: Sequence[Organised] = ()
     act_kinds: Sequence[str] = ()  # of the acts that it records
     naming_act_kinds: Sequence[str] = ()  # those whose details have a name that the account gave
     disk_use: str | None = None  # parts of the use of the disk, as in ``disk_use``
+    prunable: str | None = None  # a ``Prunable`` for each kind of data that is pruned, by name
     export: str | None = None  # sections of the export of an account, as in ``account_export``
     offers: Mapping[str, str] = field(default_factory=dict)  # to other extras, by the name of the extra
 

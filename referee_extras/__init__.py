@@ -3,4 +3,4 @@
 from typing import Final
 
 # In this order they appear at places on pages, in the document of the API, and in transactions.
-EXTRAS: Final = ("feeds", "series", "pictures")
+EXTRAS: Final = ("feeds", "series", "pictures", "notifications")

@@ -12,7 +12,7 @@ from tests.lanes import Lanes
 
 FIRST = (  # folders
     *("end_to_end", "browser", "cli", "deploy", "bench", "tools", "upgrade", "api"),
-    *("tournaments", "matches", "ladders", "webhooks", "db", "bots", "accounts", "workers"),
+    *("tournaments", "matches", "ladders", "notifications", "db", "bots", "accounts", "workers"),
 )
 pytest_plugins = ("tests.database.fixtures",)
 

@@ -20,13 +20,13 @@ CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standing
 BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
     *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
-    *("referee.csv_table", "referee.timestamps", "referee.version", "referee.plugs"),
+    *("referee.csv_table", "referee.timestamps", "referee.version", "referee.events", "referee.plugs"),
     "referee.fonts",
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
-    *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
+    *("referee.accounts", "referee.bots", "referee.matches"),
     *("referee.friendlies", "referee.ladders", "referee.tournaments"),
     "referee.retention",
 )
@@ -56,7 +56,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.retention_limits": (),
     "referee.timestamps": (),
     "referee.csv_table": ("referee.timestamps",),
-    "referee.plugs": ("referee.errors",),
+    "referee.events": (),
+    "referee.plugs": ("referee.errors", "referee.events"),
     "referee.fonts": (),
     "referee.version": (),
     "referee.settings": (
@@ -100,7 +101,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "co_organisers", "entry_consent", "reserved_names", "roles", "tables"},
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
-    "referee.webhooks": {"inbox", "outbox", "states", "tables"},
     "referee.matches": {
         *(
             "cancelling",
@@ -124,12 +124,11 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.retention": set(),
 }
 FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, that extras may import
-    "referee.accounts": {"accounts", "acts", "co_organisers", "roles", "scopes", "tables"},
+    "referee.accounts": {"accounts", "acts", "co_organisers", "reserved_names", "roles", "scopes", "tables"},
     "referee.bots": {"bots", "states", "tables"},
-    "referee.webhooks": set(),
     "referee.matches": {"logs", "match_filters", "matches", "results", "states", "tables"},
     "referee.friendlies": set(),
-    "referee.ladders": {"leaderboard", "months", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.ladders": {"leaderboard", "match_ratings", "months", "ranks", "rating_errors", "ratings", "tables"},
     "referee.tournaments": {
         *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
     },

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, delete, exists, func, literal, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, delete, exists, func, literal, or_, select, true, tuple_, update
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Token
@@ -14,11 +14,10 @@ from referee.db.idempotency import Idempotency
 from referee.matches import log_pruning
 from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, Fault, MatchLog, Result, SignedLog, StoredMatch
-from referee.retention.rules import Kind
+from referee.plugs import Prunable
+from referee.retention.rules import Kind, list_prunable
 from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import Tournament
-from referee.webhooks.states import DeliveryState
-from referee.webhooks.tables import Delivery, InboxEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +107,25 @@ _FAULT_BYTES: Final = func.coalesce(func.length(Fault.request), 0) + func.coales
 _RESPONSE_ID: Final = Idempotency.account_id + "/" + Idempotency.key
 _TOKEN_END: Final = func.coalesce(Token.revoked_at, Token.expires_at, type_=Token.created_at.type)
 
+
+def get_source(kind: str) -> Source:
+    """Return the rows of a kind of data, of the service or of an extra."""
+    of_extra = list_prunable().get(kind)
+    return SOURCES[Kind(kind)] if of_extra is None else _source_of(of_extra)
+
+
+def _source_of(described: Prunable) -> Source:
+    size = _NOTHING if described.size is None else described.size
+    condition = true() if described.condition is None else described.condition
+    return Source(described.id, described.moment, size, lambda query: query.where(condition), _deletion(described.id))
+
+
 SOURCES: Final[Mapping[Kind, Source]] = {
     Kind.LADDER_LOGS: Source(
         StoredMatch.id, StoredMatch.finished_at, _LOG_BYTES, _ladder_logs, log_pruning.delete_logs
     ),
     Kind.LOGS: Source(StoredMatch.id, Result.finished_at, _LOG_BYTES, _logs, log_pruning.delete_logs),
     Kind.FAULT_REPORTS: Source(Fault.id, Fault.created_at, _FAULT_BYTES, _faults, _clear_faults),
-    Kind.NOTIFICATIONS: Source(
-        InboxEntry.id, InboxEntry.created_at, _NOTHING, lambda query: query, _deletion(InboxEntry.id)
-    ),
-    Kind.DELIVERIES: Source(
-        Delivery.id,
-        Delivery.created_at,
-        func.length(Delivery.body),
-        lambda query: query.where(Delivery.status != DeliveryState.DUE),
-        _deletion(Delivery.id),
-    ),
     Kind.TOKENS: Source(
         Token.id, _TOKEN_END, _NOTHING, lambda query: query.where(_TOKEN_END.is_not(None)), _deletion(Token.id)
     ),

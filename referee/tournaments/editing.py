@@ -10,6 +10,7 @@ from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.db.engine import current_time
 from referee.errors import BadOption, Conflict
+from referee.events import TournamentChanged
 from referee.tournaments import entries, round_times, round_timing, starting, tournaments
 from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
 from referee.tournaments.lifecycle import mark_changed
@@ -115,4 +116,4 @@ def _announce(session: Session, tournament: Tournament, changed: Collection[str]
         return
     if "name" in changed:
         tournaments.make_searchable(session, tournament)
-    starting.notify_participants(session, tournament, "tournament.changed", changed=sorted(changed))
+    starting.notify_participants(session, tournament, TournamentChanged, changed=sorted(changed))

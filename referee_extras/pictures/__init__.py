@@ -7,7 +7,8 @@ chooses. ``content_loading`` reads what a picture shows. Requests only read stor
 from pathlib import Path
 from typing import Final
 
-from referee.plugs import Extra, PagePlace, Reaction
+from referee.events import AccountDeleted, BotDeleted, TournamentErased
+from referee.plugs import Extra, PagePlace
 
 EXTRA: Final = Extra(
     name="pictures",
@@ -16,10 +17,10 @@ EXTRA: Final = Extra(
     places={PagePlace.HEAD: "referee_extras.pictures.pages:name_in_head"},
     metadata="referee_extras.pictures.tables:PicturesTable.metadata",
     tasks={"picture_drawing": "referee_extras.pictures.drawer:start_drawing"},
-    reactions={
-        Reaction.ACCOUNT_DELETED: "referee_extras.pictures.store:forget_account",
-        Reaction.BOT_DELETED: "referee_extras.pictures.store:forget_bot",
-        Reaction.TOURNAMENT_ERASED: "referee_extras.pictures.store:forget_tournament",
+    events={
+        AccountDeleted: "referee_extras.pictures.store:forget_account",
+        BotDeleted: "referee_extras.pictures.store:forget_bot",
+        TournamentErased: "referee_extras.pictures.store:forget_tournament",
     },
     disk_use="referee_extras.pictures.store:DISK_USE",
 )

@@ -16,7 +16,8 @@ from tests.cli.running import surroundings
 ROOT = Path(__file__).parents[2]
 KEPT = ("referee", "api", "workers", "docs", "bots", "README.md")
 SCRIPT = "tests/extras/service_without.py"
-OWN_PATHS = {"series": "/api/v1/series"}  # of operations of the API, by extra: how they begin
+# How paths of operations of the API begin, by extra.
+OWN_PATHS = {"series": "/api/v1/series", "notifications": "/api/v1/webhooks"}
 
 
 def run(folder: Path, *names: str) -> dict[str, Any]:
