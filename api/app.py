@@ -53,7 +53,6 @@ from api.matches import fault_resource as faults
 from api.matches import resource as matches
 from api.matches import stream_resource as match_streams
 from api.matches import void_resource as voids
-from api.openings import resource as openings
 from api.overview import resource as overview
 from api.retention import resource as retention
 from api.search import resource as search
@@ -75,7 +74,7 @@ from referee.version import RELEASE
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
     *(accounts, bots, standings, matches, own_account, recovery, classes, oversight, owners, bot_ladders, head_to_head),
-    *(faults, openings, games, voids),
+    *(faults, games, voids),
     *(friendly_rules, friendly_requests, invitations, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
     *(tournament_streams, match_streams, ladder_months, ladder_exchanges, overview, search, downloads),

@@ -16,13 +16,11 @@ from api.ladders import exchange_pages as exchanges
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.matches import void_pages as voids
-from api.openings import pages as openings
 from api.overview import pages as overview
 from api.pages import guides, page, page_places, static_files
 from api.requests import DOCS_POLICY
 from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
-from api.tournaments import hall_page as tournament_hall
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
 from referee import plugs
@@ -35,7 +33,6 @@ GROUPS = (
     exchanges,
     bots,
     directory_pages,
-    openings,
     chain,
     voids,
     search,
@@ -45,7 +42,6 @@ GROUPS = (
     operator_pages,
     tournaments,
     tournament_details,
-    tournament_hall,
     organise,
 )
 

@@ -15,8 +15,8 @@ from bench.engine import SEATS
 from bench.measure import Benchmark, Json, geometric_mean, repeat_for, run, significant
 from bench.playouts import play_agents, play_learner, play_positions
 from referee.games import catalogue
-from referee.gym import aec, openspiel
-from referee.gym.learner import LearnerEnv
+from referee_extras.gym import aec, openspiel
+from referee_extras.gym.learner import LearnerEnv
 
 GOAL: Final = 20_000  # steps per CPU second with the interface of PettingZoo, the geometric mean of the games
 

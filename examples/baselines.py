@@ -18,8 +18,8 @@ from random import Random
 import numpy as np
 
 from referee.games import catalogue, game
-from referee.gym.evaluation import evaluate
 from referee.house.players import LEVELS, find_player
+from referee_extras.gym.evaluation import evaluate
 
 ROOT = Path(__file__).parents[1]
 RIVALS = ("house:1", "house:2", "house:3")

@@ -36,8 +36,10 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
+    ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     HEAD = "head"  # elements of the head of every page, which has this title
     PAGE_LINKS = "page_links"  # links about the subject of a page
+    TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
     SIGNED_IN = "signed_in"  # URLs of modules that every page loads for somebody who is signed in
@@ -90,6 +92,20 @@ class Prunable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """Describe a command: its name and the first paragraph of its help, below a heading of a group of commands.
+
+    ``group`` is the name of a ``LazyGroup``, as "admin". ``command`` is a name for ``load``.
+    """
+
+    group: str = "main"  # commands of `referee` itself
+    heading: str
+    name: str
+    summary: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
     """Say what an extra plugs in. ``folder`` has its templates and static files, each in a subfolder ``name``."""
 
@@ -103,6 +119,7 @@ class Extra:
     events: Mapping[type[Event], str] = field(default_factory=dict)  # functions of a session and such an event
     runner_work: str | None = None  # a ``RunnerWork``
     organised: Sequence[Organised] = ()
+    commands: Sequence[Command] = ()
     act_kinds: Sequence[str] = ()  # of the acts that it records
     naming_act_kinds: Sequence[str] = ()  # those whose details have a name that the account gave
     disk_use: str | None = None  # parts of the use of the disk, as in ``disk_use``
@@ -144,6 +161,11 @@ def call_at(place: PagePlace, **context: Any) -> list[Any]:
             except Exception:  # noqa: BLE001  # whatever the code of an extra raises; it is logged with its traceback
                 report_failure(extra, place)
     return [added for added in found if added is not None]
+
+
+def list_commands(group: str) -> list[Command]:
+    """Return the commands that extras add to a group, in the order of the list."""
+    return [command for extra in extras() for command in extra.commands if command.group == group]
 
 
 def list_organised() -> list[Organised]:

@@ -3,4 +3,7 @@
 from typing import Final
 
 # In this order they appear at places on pages, in the document of the API, and in transactions.
-EXTRAS: Final = ("feeds", "series", "pictures", "notifications")
+EXTRAS: Final = ("openings", "feeds", "series", "hall", "pictures", "notifications")
+
+# These plug in nothing: programs of bot authors and researchers import them.
+LIBRARIES: Final = ("gym", "sdk")

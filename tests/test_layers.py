@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import referee_extras
 from referee import plugs
 
 ROOT = Path(__file__).parent.parent
@@ -41,7 +42,7 @@ LIBRARY = (
     "referee.schema",
 )
 PURE = (*RULES, *CORE)
-EXTRAS = [extra.name for extra in plugs.extras()]
+EXTRAS = [*(extra.name for extra in plugs.extras()), *referee_extras.LIBRARIES]
 USED_EXTRAS = {"series": ("referee_extras.feeds",)}  # those that an extra imports, as its README says
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
@@ -89,14 +90,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     ),
     "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
-    "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),
-    "referee.gym": (*PURE, "referee.house"),
     "referee.cli": REFEREE,
     "referee.__main__": ("referee.cli",),
     "workers": (*REFEREE, "workers"),
     "api": (*REFEREE, "api", "workers.queue_watch", "workers.queues", "workers.reports"),
     "referee_extras": (),
     **{f"referee_extras.{name}": (*REFEREE, "api", "workers", *USED_EXTRAS.get(name, ())) for name in EXTRAS},
+    **{f"referee_extras.{name}": (*BELOW, *PURE, *WIRE, "referee.rulebook") for name in referee_extras.LIBRARIES},
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "co_organisers", "entry_consent", "reserved_names", "roles", "tables"},
@@ -126,7 +126,16 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
 FOR_EXTRAS = {  # the modules of the areas, and of the workflows above them, that extras may import
     "referee.accounts": {"accounts", "acts", "co_organisers", "reserved_names", "roles", "scopes", "tables"},
     "referee.bots": {"bots", "states", "tables"},
-    "referee.matches": {"logs", "match_filters", "matches", "results", "states", "tables"},
+    "referee.matches": {
+        "deal_groups",
+        "ended_openings",
+        "logs",
+        "match_filters",
+        "matches",
+        "results",
+        "states",
+        "tables",
+    },
     "referee.friendlies": set(),
     "referee.ladders": {"leaderboard", "match_ratings", "months", "ranks", "rating_errors", "ratings", "tables"},
     "referee.tournaments": {

@@ -119,12 +119,12 @@ def test_parts_of_words_and_code_are_no_prose(tmp_path: Path, text: str) -> None
 
 def test_a_class_name_stands_once_unless_others_chose_it(tmp_path: Path) -> None:
     (tmp_path / "api").mkdir()
-    (tmp_path / "referee/sdk").mkdir(parents=True)
+    (tmp_path / "referee_extras/sdk").mkdir(parents=True)
     (tmp_path / "api/a.py").write_text("class Deal:\n    class Meta: ...\n\n\nclass Plan: ...\n")
     (tmp_path / "api/b.py").write_text("class Deal:\n    class Meta: ...\n")
-    (tmp_path / "referee/sdk/c.py").write_text("class Plan: ...\n")
+    (tmp_path / "referee_extras/sdk/c.py").write_text("class Plan: ...\n")
 
-    repeated = offences(tmp_path, ["api/a.py", "api/b.py", "referee/sdk/c.py"])
+    repeated = offences(tmp_path, ["api/a.py", "api/b.py", "referee_extras/sdk/c.py"])
 
     assert [(each.path, each.word) for each in repeated] == [("api/a.py", "Deal"), ("api/b.py", "Deal")]
 

@@ -14,8 +14,8 @@ resource = Resource("search", "/api/v1/search", "Search over bots, owners and to
 def search(query: dict[str, Any]) -> Any:
     """Search bots, owners and tournaments
 
-    Found is what has, for each word of `q`, a word that begins with it: in the name or, for a bot, in its summary or
-    language. First come exact names, then names that begin with `q`, then all others, each by name. Drafts of
-    tournaments and accounts without bots are not public and never found.
+    Returns objects that contain, for every word of `q`, a word starting with it: in the name or, for a bot, in its
+    summary or language. First come exact names, then names that begin with `q`, then all others, each by name. Drafts
+    of tournaments and accounts without bots are not public and never found.
     """
     return searching.search(current_session(), query.pop("q"), **query)

@@ -17,7 +17,7 @@ OPEN_SPIEL: Final = ("kuhn_poker", "leduc_poker", "spades", "gin_rummy")  # thes
 
 
 def ours() -> Works:
-    library = importlib.import_module("referee.gym.aec")
+    library = importlib.import_module("referee_extras.gym.aec")
     return {name: partial(play_agents, library.env(name, seats), Random(1)) for name, (seats, _) in SEATS.items()}
 
 
@@ -41,7 +41,7 @@ def rlcard() -> Works:
 
 
 def ours_in_openspiel() -> Works:
-    library = importlib.import_module("referee.gym.openspiel")
+    library = importlib.import_module("referee_extras.gym.openspiel")
     return works_of_positions({name: library.load(name, seats) for name, (seats, _) in SEATS.items()})
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from policy import BEGINNING, choose
 
-from referee.sdk import Bot, serve
+from referee_extras.sdk import Bot, serve
 
 LEARNED = Path(__file__).with_name("weights.json")
 WEIGHTS = json.loads(LEARNED.read_text()) if LEARNED.exists() else BEGINNING

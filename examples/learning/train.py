@@ -12,8 +12,8 @@ from pathlib import Path
 
 from policy import BEGINNING, choose
 
-from referee.gym.aec import env
 from referee.house.players import find_player
+from referee_extras.gym.aec import env
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # cma warns that it cannot plot

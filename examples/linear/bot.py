@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from policy import GAME, choose
 
-from referee.sdk import Bot, serve
+from referee_extras.sdk import Bot, serve
 
 FOLDER = Path(__file__).parent
 WEIGHTS = np.load(FOLDER / "weights.npy")

@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from referee.gym.actions import ActionSpace
-from referee.gym.encoding import Encoder
+from referee_extras.gym.actions import ActionSpace
+from referee_extras.gym.encoding import Encoder
 
 GAME = "pool-nap"
 encoder_for, actions_for = (cache(lambda players, kind=kind: kind(GAME, players)) for kind in (Encoder, ActionSpace))

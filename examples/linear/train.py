@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from policy import GAME, choose, features
 
-from referee.gym.evaluation import evaluate
-from referee.gym.learner import LearnerEnv
+from referee_extras.gym.evaluation import evaluate
+from referee_extras.gym.learner import LearnerEnv
 
 HOTTEST, COOLEST = 3.0, 0.3  # chips: differences in value that exploration hardly distinguishes, at first and at last
 KEPT = 0.7  # weight of what earlier iterations saw; they played worse

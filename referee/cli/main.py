@@ -2,6 +2,8 @@
 
 import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import click
@@ -62,24 +64,34 @@ FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.
 class Cli(LazyGroup):
     """Report errors of the referee and the file system as sentences instead of tracebacks."""
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        with _errors_as_sentences():
+            return super().make_context(*args, **more)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _errors_as_sentences():
             return super().invoke(ctx)
-        except RefereeError as error:
-            raise click.ClickException(replace_control_characters(as_sentence(str(error)))) from error
-        except OSError as error:
-            if error.errno not in FORBIDDEN or error.filename is None:
-                raise
-            raise click.ClickException(
-                f"{replace_control_characters(str(error.filename))} cannot be used: {error.strerror}. Choose another "
-                "path, or run the command as a user who has access to this one."
-            ) from error
-        except Exception as error:
-            if not _is_damage(error):
-                raise
-            raise click.ClickException(
-                f"The database is damaged ({getattr(error, 'orig', error)}). Stop the service and restore a backup."
-            ) from error
+
+
+@contextmanager
+def _errors_as_sentences() -> Iterator[None]:
+    try:
+        yield
+    except RefereeError as error:
+        raise click.ClickException(replace_control_characters(as_sentence(str(error)))) from error
+    except OSError as error:
+        if error.errno not in FORBIDDEN or error.filename is None:
+            raise
+        raise click.ClickException(
+            f"{replace_control_characters(str(error.filename))} cannot be used: {error.strerror}. Choose another "
+            "path, or run the command as a user who has access to this one."
+        ) from error
+    except Exception as error:
+        if not _is_damage(error):
+            raise
+        raise click.ClickException(
+            f"The database is damaged ({getattr(error, 'orig', error)}). Stop the service and restore a backup."
+        ) from error
 
 
 def _is_damage(error: Exception) -> bool:

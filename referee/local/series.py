@@ -52,7 +52,7 @@ class PlayedMatch:
 
     @property
     def log(self) -> list[bytes]:
-        """Return the lines of the log, which `referee verify` and `referee.sdk.replay` accept."""
+        """Return the lines of the log, which `referee verify` and `referee_extras.sdk.replay` accept."""
         return self.played.lines
 
     @property

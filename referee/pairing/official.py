@@ -58,7 +58,7 @@ class Filler:
 
 @dataclass(frozen=True, slots=True)
 class OfficialTable:
-    """Hold the bots of a table in seat order, and which of them are not house players, with the ``owners`` of these."""
+    """Hold the bots of a table in seat order, those of them that are not house players, and their owners."""
 
     seats: tuple[str, ...]
     candidates: tuple[str, ...]

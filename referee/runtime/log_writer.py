@@ -118,7 +118,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """Keep the lock of the folder: no output is then on its way between a pipe and its file."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:  # the folder is gone, and so is what it would protect
+    except OSError:  # the folder was deleted: nothing is left to lock
         yield
         return
     try:

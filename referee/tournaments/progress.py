@@ -63,7 +63,7 @@ def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple
 
 
 def _only_replays() -> ColumnElement[bool]:
-    """Return the condition for rounds in which only rematches are played: they were over before a match was voided."""
+    """Select rounds that were reopened by a void and now play only rematches."""
     of_round = (
         StoredMatch.tournament_id == TournamentRound.tournament_id,
         StoredMatch.tournament_round == TournamentRound.number,

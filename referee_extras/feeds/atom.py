@@ -34,7 +34,7 @@ class FeedEntry:
 
 @dataclass(frozen=True, slots=True)
 class AtomFeed:
-    """Describe a feed. ``path`` is its own, ``page`` that of the page with the same content."""
+    """Describe a feed. ``path`` is the feed's path; ``page`` is the HTML page it mirrors."""
 
     key: str
     named_at: datetime

@@ -16,9 +16,9 @@ from referee.accounts import accounts
 from referee.accounts.tables import Account
 from referee.db.engine import current_time
 from referee.protocol.signing import Signer, recovery_proof, secret_bytes
-from referee.sdk import Bot as GameBot
-from referee.sdk.serving import Desk
 from referee.workflows.accounts import account_recovery
+from referee_extras.sdk import Bot as GameBot
+from referee_extras.sdk.serving import Desk
 from tests.api.conftest import API, Person, Service, fields_of
 
 

@@ -17,8 +17,8 @@ from referee.cli.tournament import local as local_command
 from referee.match.log import parse_row
 from referee.match.verification import verify
 from referee.ratings.sprt import Hypotheses
-from referee.sdk import Bot
-from referee.sdk.serving import serving
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
 from tests.cli.running import comes_true, surroundings
 
 SHORT = ("--game", "saint-poker", "--option", "rounds=1", "--seed", "1")

@@ -16,8 +16,8 @@ from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.runtime.output_tail import MAX_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
-from referee.sdk import Bot
-from referee.sdk.serving import serving
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
 from tests.cli.running import PATIENCE_S
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"

@@ -10,8 +10,8 @@ from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.sdk import Bot
-from referee.sdk.serving import serving
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
 
 GAMES = {"saint-poker": "rounds=2", "prince-albert": "max_rounds=1", "prisoners": "", "pool-nap": "rounds=1"}
 

@@ -12,8 +12,8 @@ import pytest
 
 from referee.cli import saved_tokens
 from referee.cli.api_client import Api
-from referee.sdk import Bot
-from referee.sdk.serving import serving
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import PATIENCE_S, Service, comes_true, service, surroundings
 from tests.cli.test_login import read_until, says

@@ -23,7 +23,7 @@ from referee.ladders.official import load_official_ladders
 from referee.protocol.signing import challenge_proof
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
-from tests.sdk.test_starter_bots import started
+from tests.cli.test_starter_bots import started
 
 MANIFEST = {"protocol": "2", "name": "babbler", "version": "7", "games": ["saint-poker"]}
 

@@ -16,9 +16,9 @@ from click.testing import CliRunner, Result
 
 from referee.cli import main
 from referee.db.engine import Database
-from referee.sdk import Bot
-from referee.sdk.serving import serving
 from referee.tournaments.tables import Tournament
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
 from tests.cli.hall import Hall, hall
 from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
 

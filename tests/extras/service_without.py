@@ -62,9 +62,15 @@ def play_and_verify(folder: Path) -> None:
                 raise
 
 
-def count_commands() -> int:
-    context = click.Context(program)
-    return sum(program.get_command(context, name) is not None for name in program.list_commands(context))
+def list_commands(group: click.Group = program, path: str = "main") -> list[str]:
+    """Return the paths of all commands, after they were imported."""
+    found = []
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        found += [f"{path} {name}"]
+        found += list_commands(command, f"{path} {name}") if isinstance(command, click.Group) else []
+    return found
 
 
 def report(name: str) -> None:
@@ -73,7 +79,7 @@ def report(name: str) -> None:
         found = try_service(Path(folder))
         if name == ALL:
             play_and_verify(Path(folder))
-        print(json.dumps({"without": name, **found, "commands": count_commands()}), flush=True)
+        print(json.dumps({"without": name, **found, "commands": list_commands()}), flush=True)
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
 from markupsafe import Markup
 from sqlalchemy import select, text, update
 from sqlalchemy.exc import OperationalError
@@ -18,6 +19,7 @@ from api.pages.static_files import CACHE_FOREVER, url_of_static
 from api.requests import DOCS_POLICY
 from referee import plugs
 from referee.accounts.tables import Account
+from referee.cli import main
 from referee.db.engine import Database
 from referee.db.reporting import notify
 from referee.db.revisions import is_usable_at_start
@@ -163,6 +165,9 @@ def test_an_extra_that_cannot_be_imported_is_named_and_refuses_the_start(
 
     assert not is_usable_at_start(database)
     assert "nowhere" in caplog.text
+    helped = CliRunner().invoke(main, ["--help"])
+    assert helped.exit_code == 1
+    assert helped.stderr.startswith("Error: The extra 'nowhere' cannot be used: ")
     plugs.extras.cache_clear()
 
 

@@ -354,8 +354,8 @@ def test_without_a_house_player_and_a_table_of_its_own_a_game_is_played_and_show
 
 def test_a_bot_and_a_learner_get_what_they_need_from_the_rules_and_the_page(bare: Path) -> None:
     asked = (
-        "from referee.gym.aec import env; from referee.gym.layouts import layout;"
-        "from referee.sdk import Bot;"
+        "from referee_extras.gym.aec import env; from referee_extras.gym.layouts import layout;"
+        "from referee_extras.sdk import Bot;"
         "bot = Bot(); bot.decides('highest-card', 'show')(lambda question: None);"
         "table = env('highest-card', 3); table.reset(1); found = layout('highest-card');"
         "print(bot.games, table.action_space('seat_0').n, found.words, found.cards, found.action_words)"

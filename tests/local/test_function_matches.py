@@ -20,8 +20,8 @@ from referee.local.matches import LocalEntrant, parse_entrants, plan_of
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.match.verification import verify
-from referee.sdk import Bot, Question, replay
-from referee.sdk.serving import serving
+from referee_extras.sdk import Bot, Question, replay
+from referee_extras.sdk.serving import serving
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 

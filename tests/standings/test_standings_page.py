@@ -1,4 +1,4 @@
-"""The example of standings on the tournaments page runs, and its list of columns is complete."""
+"""The example of standings on the page of formats runs, and its list of columns is complete."""
 
 import doctest
 import re
@@ -7,14 +7,14 @@ from pathlib import Path
 from referee.standings import TIE_BREAKS
 from referee.standings.table import COLUMNS, EXTERNAL_COLUMNS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
 
 
 def test_the_example_of_the_page_runs() -> None:
     found = re.search(r"<!-- run by tests/standings/test_standings_page.py -->\n```python\n(.*?)```", PAGE, re.DOTALL)
     assert found
 
-    test = doctest.DocTestParser().get_doctest(found[1], {}, "tournaments.md", None, 0)
+    test = doctest.DocTestParser().get_doctest(found[1], {}, "formats.md", None, 0)
     ran = doctest.DocTestRunner(verbose=False).run(test)
 
     assert (ran.failed, ran.attempted) == (0, len(test.examples))

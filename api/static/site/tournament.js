@@ -1,7 +1,7 @@
 // Update the pages of a tournament: progress, standings, newest results. Add the organiser's actions.
 import { fill } from "./dom.js";
 import { count, moveProgress } from "./figures.js";
-import { clockTo } from "./hall_clock.js";
+import { clockTo } from "./clock.js";
 import { statePill } from "./labels.js";
 import { follow } from "./live.js";
 import { markLive } from "./live_mark.js";

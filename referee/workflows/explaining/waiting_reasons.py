@@ -71,7 +71,8 @@ REASONS: Final[dict[str, str]] = {
     "official_maximum": "the bot has had as many matches on official ladders as its owner allows in a day: the next "
     "one is due at {at}",
     "official_recheck": "the bot could not play when its turn came: the official ladder tries again at {at}",
-    "official_partner": "no bot of another owner is free: house players fill the table at {at} unless one is",
+    "official_partner": "no bot of another owner is free: if none becomes free before {at}, house players "
+    "fill the table",
     "official_house_used": "the bot met house players in a recent match and bots of other owners are active: it plays "
     "when one of them is free",
     "official_no_house": "no bot of another owner is free, and the service has no house players: the bot plays when "

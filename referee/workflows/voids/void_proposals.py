@@ -71,7 +71,7 @@ def confirm(session: Session, account: Account, void_id: str, *, master_key: byt
     """
     row = _lock_to_decide(session, account, void_id)
     if row.proposed_by == account.id:
-        raise Forbidden("Another account has to confirm a void than the one that proposed it.")
+        raise Forbidden("A void must be confirmed by an account other than the one that proposed it.")
     voids.decide(session, void_id, VoidState.CONFIRMED, account.id)
     return voiding.void_match(
         session,
