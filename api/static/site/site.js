@@ -12,4 +12,4 @@ function isSignedIn() {
   }
 }
 
-if (isSignedIn()) for (const module of document.body.dataset.signedIn.split(" ").filter(Boolean)) import(module);
+if (isSignedIn()) for (const module of document.body.dataset.signedInModules.split(" ").filter(Boolean)) import(module);
