@@ -36,10 +36,19 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
+    BOT_END = "bot_end"  # sections at the end of the page of a bot; gets the bot and the ladders that rate it
     ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
+    FOOTER = "footer"  # entries in the list of links below every page
     HEAD = "head"  # elements of the head of every page, which has this title
+    HEADER = "header"  # elements beside the navigation of every page
+    LADDER_LINKS = "ladder_links"  # links below the rows of a ladder; gets the ladder
+    NAVIGATION = "navigation"  # entries of the navigation, after those of the service
+    OPERATOR = "operator"  # sections of the operator's page; the module in their ``data-script`` exports ``show``
     PAGE_LINKS = "page_links"  # links about the subject of a page
+    TOURNAMENT_DOCUMENTS = "tournament_documents"  # entries in the list of operations of the API; gets their path
+    TOURNAMENT_FACTS = "tournament_facts"  # below the podium; gets the tournament and the bracket of a knockout
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
+    TOURNAMENT_TABS = "tournament_tabs"  # tabs of its pages; gets it and the end of the path of the page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
     SIGNED_IN = "signed_in"  # URLs of modules that every page loads for somebody who is signed in
@@ -77,21 +86,6 @@ class RunnerWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prunable:
-    """Describe rows that are deleted some time after ``moment``, a column. ``id`` is the column of their key.
-
-    ``size`` is an expression for their bytes, ``condition`` one for those that may be deleted. ``setting`` is the name
-    of the member of ``Settings`` that says how long they are kept.
-    """
-
-    id: Any
-    moment: Any
-    setting: str
-    size: Any = None
-    condition: Any = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """Describe a command: its name and the first paragraph of its help, below a heading of a group of commands.
 
@@ -115,7 +109,8 @@ class Extra:
     pages: Sequence[str] = ()  # groups of pages, ``api.pages.page.Pages``
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
-    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler, by name; see ``run_steps``
+    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler; see ``run_steps``
+    settings: str | None = None  # a dataclass with ``load(env)``; its fields are read as those of ``Settings``
     events: Mapping[type[Event], str] = field(default_factory=dict)  # functions of a session and such an event
     runner_work: str | None = None  # a ``RunnerWork``
     organised: Sequence[Organised] = ()
@@ -123,7 +118,6 @@ class Extra:
     act_kinds: Sequence[str] = ()  # of the acts that it records
     naming_act_kinds: Sequence[str] = ()  # those whose details have a name that the account gave
     disk_use: str | None = None  # parts of the use of the disk, as in ``disk_use``
-    prunable: str | None = None  # a ``Prunable`` for each kind of data that is pruned, by name
     export: str | None = None  # sections of the export of an account, as in ``account_export``
     offers: Mapping[str, str] = field(default_factory=dict)  # to other extras, by the name of the extra
 

@@ -3,8 +3,8 @@
 import logging
 from typing import Final
 
+from referee.audit import nightly
 from referee.db.engine import Database
-from referee.ladders import nightly_audit
 from referee.ladders.tables import AuditRun
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class NightlyAuditor:
         run = self._run or self._find_work()
         if run is None:
             return LOOK_S
-        self._run = nightly_audit.continue_run(self._database, run)
+        self._run = nightly.continue_run(self._database, run)
         if self._run is None:
             return LOOK_S
         new = self._run.differences - run.differences
@@ -40,8 +40,8 @@ class NightlyAuditor:
 
     def _find_work(self) -> AuditRun | None:
         with self._database.read() as session:
-            run = nightly_audit.find_run(session)
+            run = nightly.find_run(session)
             if run is not None:
-                is_free = run.finished_at is None and nightly_audit.is_abandoned(session, run)
+                is_free = run.finished_at is None and nightly.is_abandoned(session, run)
                 return run if is_free else None
-        return nightly_audit.start_run(self._database)
+        return nightly.start_run(self._database)

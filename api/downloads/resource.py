@@ -26,21 +26,17 @@ COUNT_HEADERS: Final = {
     "Referee-Logs": {"schema": {"type": "integer"}, "description": "Number of logs in the file."},
     "Referee-Left-Out": {
         "schema": {"type": "integer"},
-        "description": "Number of logs left out: those from the first log on that is not open, or beyond the limit.",
+        "description": "Number of logs left out: those from the first log on that is not open.",
     },
     "Referee-Deleted": {
         "schema": {"type": "integer"},
         "description": "Number of logs left out because the service no longer keeps them.",
     },
 }
+GSelecting = Callable[..., tuple[LogSelection, str]]
+
+
 GZIP: Final = ("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
-ZIP: Final = ("application/zip", "One file per log, and index.csv.")
-AS_GZIP, AS_ZIP = "as one gzip file", "as a zip"
-ZIP_DESCRIPTION: Final = (
-    "The zip contains the logs of the gzip file in the same order, each as `<match>.ndjson`; index.csv lists them with "
-    "game, tournament, round, table, leg, status, reason and time. A zip has at most 50,000 logs; download the rest "
-    "with `after`."
-)
 
 Selecting = Callable[..., tuple[LogSelection, str]]
 
@@ -71,28 +67,19 @@ class ServiceSpanQuery(SpanQuery):
 
 
 def _get_logs(rule: str, query: type[Query]) -> Callable[[Selecting], Selecting]:
-    """Return a decorator that serves the logs that a view selects: as gzip at ``rule``, as a zip at ``rule.zip``.
+    """Return a decorator that serves the logs that a view selects.
 
-    The view gets the ids of the path and returns a selection and the name of the file. Its docstring describes the
-    gzip file.
+    The view gets the ids of the path and returns a selection and the name of the file.
     """
     documents = {"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}}
 
     def register(select: Selecting) -> Selecting:
-        description = str(select.__doc__)
-
-        def send_gzip(query: dict[str, Any], **ids: str) -> Response:
+        def send(query: dict[str, Any], **ids: str) -> Response:
             return _gzip_file(query, *select(**ids))
 
-        def send_zip(query: dict[str, Any], **ids: str) -> Response:
-            return _zip_file(query, *select(**ids))
-
-        send_gzip.__name__, send_gzip.__doc__ = select.__name__, description
-        send_zip.__name__ = f"{select.__name__}_zipped"
-        send_zip.__doc__ = f"{description.splitlines()[0].replace(AS_GZIP, AS_ZIP)}\n\n{ZIP_DESCRIPTION}"
-        for path, kind, view in ((rule, GZIP, send_gzip), (f"{rule}.zip", ZIP, send_zip)):
-            route = resource.get(path, anyone, documents=documents, query=query, transaction=None)
-            route(resource.file_response(*kind)(view))
+        send.__name__, send.__doc__ = select.__name__, select.__doc__
+        route = resource.get(rule, anyone, documents=documents, query=query, transaction=None)
+        route(resource.file_response(*GZIP)(send))
         return select
 
     return register
@@ -186,34 +173,12 @@ def month_standings(ladder_id: str, month: date) -> Response:
     return send_file("text/csv", name, lambda: files.month_csv(database(), closed.month))
 
 
-@resource.get(
-    '/ladders/<id("lad"):ladder_id>/exchanges/<month:month>.csv',
-    anyone,
-    documents={"responses": BUSY},
-    transaction=None,
-)
-@resource.file_response("text/csv", "Pairs of owners, those that chance explains least first.")
-def exchanges(ladder_id: str, month: date) -> Response:
-    """Download what owners gained from each other in a month, for spreadsheets
-
-    The CSV file has the rows and columns of `GET /ladders/{ladder_id}/exchanges/{month}`.
-    """
-    with database().read() as session:
-        ratings.get_ladder(session, ladder_id)
-    name = f"{ladder_id}-exchanges-{months.format_month(month)}.csv"
-    return send_file("text/csv", name, lambda: files.exchanges_csv(database(), ladder_id, month))
-
-
 def _gzip_file(query: dict[str, Any], selection: LogSelection, name: str) -> Response:
     found = _find_logs(query, selection)
     pieces = partial(files.gzip_logs, database(), found)
-    return send_file("application/gzip", f"{name}.ndjson.gz", pieces, _counts(found, len(found)))
-
-
-def _zip_file(query: dict[str, Any], selection: LogSelection, name: str) -> Response:
-    found = _find_logs(query, selection)
-    pieces = partial(files.zip_logs, database(), found)
-    return send_file("application/zip", f"{name}.zip", pieces, _counts(found, min(len(found), files.MOST_IN_ZIP)))
+    counts = {"Logs": len(found), "Left-Out": found.withheld, "Deleted": found.deleted}
+    headers = {f"Referee-{name}": str(count) for name, count in counts.items()}
+    return send_file("application/gzip", f"{name}.ndjson.gz", pieces, headers)
 
 
 def _find_logs(query: dict[str, Any], selection: LogSelection) -> LogList:
@@ -228,8 +193,3 @@ def _find_logs(query: dict[str, Any], selection: LogSelection) -> LogList:
         if selection.ladder_id is not None:
             ratings.get_ladder(session, selection.ladder_id)
         return log_downloads.find_logs(session, replace(selection, **span), after=after)
-
-
-def _counts(found: LogList, sent: int) -> dict[str, str]:
-    left_out = found.withheld + len(found) - sent
-    return {"Referee-Logs": str(sent), "Referee-Left-Out": str(left_out), "Referee-Deleted": str(found.deleted)}

@@ -12,9 +12,9 @@ from api.health.checks import find_play_obstacle
 from api.health.current import read_health
 from api.health.schemas import AliveView, PlayView, ReadyView
 from api.views import Resource, database
+from referee.audit import nightly
 from referee.db.health import DatabaseHealth
 from referee.errors import RefereeError
-from referee.ladders import nightly_audit
 from referee.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ def audit_state() -> tuple[str, datetime | None]:
     """Return the result of the last audits, and when the last one ended."""
     try:
         with database().read() as session:
-            state = nightly_audit.load_state(session)
+            state = nightly.load_state(session)
     except (SQLAlchemyError, RefereeError) as error:
         log.warning("database_unavailable", extra={"error": type(error).__name__})
         return "none", None

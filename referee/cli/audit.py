@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,17 +11,16 @@ import click
 from sqlalchemy.orm import Session
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
-from referee.cli import public_audit, public_chain
+from referee.audit import database_audit, repairs, stored_matches
+from referee.audit.findings import Difference, Findings
+from referee.audit.repairs import RepairReport
 from referee.cli.api_client import Api
 from referee.cli.options import FILE, data_option, key_option
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
+from referee.cli.public_audit import LadderAudit, PublicAudit
 from referee.cli.tournament.remote import errors_as_sentences, select_service
 from referee.db.engine import LONG_IDLE_S, Database
-from referee.ladders import audit as auditing
-from referee.ladders import repairs
-from referee.ladders.audit_findings import Difference, worst_by_ladder
-from referee.ladders.repairs import RepairReport
 from referee.master_keys import key_ring
 from referee.match.signing_keys import KeyRing, PublicKey, SigningKey
 from referee.matches import chain
@@ -29,30 +28,7 @@ from referee.runtime.service_database import open_database
 from referee.settings import Settings
 
 MAX_SHOWN = 100
-MAX_KEPT = 10_000  # differences in the JSON output
 INTERRUPTED = 130  # the exit status
-
-
-@dataclass
-class Findings:
-    """Hold the number of differences, the first of them, and the worst for each ladder, keyed by ladder id."""
-
-    count: int = 0
-    first: list[Difference] = field(default_factory=list)
-    worst: dict[str, Difference] = field(default_factory=dict)
-
-    @property
-    def damaged(self) -> list[str]:
-        """Return the ids of ladders that no repair corrects."""
-        return sorted(ladder_id for ladder_id, finding in self.worst.items() if not finding.is_repairable)
-
-    def keep(self, differences: Iterable[Difference]) -> Iterator[Difference]:
-        """Count the differences and keep the first, while passing them on."""
-        for difference in differences:
-            self.count += 1
-            if len(self.first) < MAX_KEPT:
-                self.first.append(difference)
-            yield difference
 
 
 @click.command()
@@ -117,18 +93,17 @@ def audit(
             raise click.UsageError("--url reads a service; --data, --repair and --read-only are for a database.")
         _audit_service(url, ladders, resume, keys, as_json=as_json)
     settings, database = open_database(data)
-    found = _find_differences(database, settings)
+    found = left = _find_differences(database, settings)
     frozen = [] if read_only else _freeze_ladders(database, found)
     repaired = _repair_ladders(database, found) if repair else []
-    left = found
     if repaired:
         left = _find_differences(database, settings)
         frozen = _freeze_ladders(database, left)
     with database.read(idle_s=LONG_IDLE_S) as session:
-        deleted = auditing.count_deleted(session)
+        deleted = stored_matches.count_deleted(session)
     database.dispose()
     if as_json:
-        click.echo(json.dumps({**_as_json(found, frozen, repaired, left), "not_replayable": deleted}))
+        click.echo(json.dumps({**_to_json(found, frozen, repaired, left), "not_replayable": deleted}))
     else:
         if deleted:
             click.echo(f"{deleted} logs were pruned: signed, not replayable.")
@@ -136,85 +111,81 @@ def audit(
     sys.exit(1 if left.count else 0)
 
 
+# -- a service --
+
+
 def _audit_service(
-    url: str, ladders: tuple[str, ...], resume: Path | None, keys: KeyRing | None, *, as_json: bool
+    url: str, ladders: Sequence[str], resume: Path | None, keys: KeyRing | None, *, as_json: bool
 ) -> NoReturn:
     """Audit ladders of a service and exit: with 1 if anything differs, with 3 if the service does not answer.
 
     After Ctrl-C, report what was found so far and exit with 130.
     """
-    audited: public_chain.ChainAudit | None = None
-    reports: list[public_audit.LadderAudit] = []
-    interrupted = False
     with errors_as_sentences(as_json), Api(url) as api:
+        audited = PublicAudit(api, resume, keys)
         try:
-            selected = public_audit.select_ladders(api, ladders)
-            verified = public_audit.VerifiedLogs(resume)
-            audited = public_chain.audit_chain(api, keys, verified)
-            for ladder in selected:
-                reports.append(public_audit.LadderAudit(ladder["id"], ladder["name"]))
-                public_audit.audit_ladder(api, ladder, verified, audited, reports[-1])
+            audited.run(ladders)
         except KeyboardInterrupt:
-            interrupted = True
+            audited.is_interrupted = True
     if as_json:
-        chain_report = None if audited is None else audited.to_json()
-        click.echo(json.dumps(public_audit.to_json(reports, chain_report, interrupted=interrupted)))
+        click.echo(json.dumps(audited.to_json()))
     else:
-        _print_service(url, audited, reports, interrupted=interrupted)
-    if interrupted:
+        _print_service(url, audited)
+    if audited.is_interrupted:
         sys.exit(INTERRUPTED)
-    sys.exit(1 if (audited and audited.differences) or any(report.count for report in reports) else 0)
+    sys.exit(0 if audited.holds else 1)
 
 
-def _print_service(
-    url: str,
-    audited: public_chain.ChainAudit | None,
-    reports: list[public_audit.LadderAudit],
-    *,
-    interrupted: bool,
-) -> None:
-    if interrupted:
+def _print_service(url: str, audited: PublicAudit) -> None:
+    if audited.is_interrupted:
         click.echo("PARTIAL: Ctrl-C ended the audit; this is what it had found.")
-    if audited is None:
+    if not audited.has_chain:
         click.echo("chain of signatures: not verified")
         return
     _print_chain(audited)
-    for report in reports:
+    for report in audited.ladders:
         _print_ladder(report)
-    if not reports and not interrupted:
+    if not audited.ladders and not audited.is_interrupted:
         click.echo(f"{url} has no ladders.")
 
 
-def _print_chain(audited: public_chain.ChainAudit) -> None:
-    for difference in audited.differences:
-        click.echo(replace_control_characters(str(difference)))
-    if audited.head is None:
-        click.echo(
-            "chain of signatures: no entries" if not audited.differences else "chain of signatures: not verified"
-        )
-        return
-    found = "differences" if audited.differences else "no differences"
-    checked = "keys given" if audited.has_given_keys else "keys of the service itself; pass --key to check them"
-    said = f"{audited.head.number} entries, head {audited.head.digest} ({checked}): {found}"
+def _print_chain(audited: PublicAudit) -> None:
+    differences, head = audited.chain.differences, audited.chain.head
+    _print_differences(differences, len(differences))
+    said = "no entries" if not differences else "not verified"
+    if head is not None:
+        checked = "keys given" if audited.has_given_keys else "keys of the service itself; pass --key to check them"
+        said = f"{head.number} entries, head {head.digest} ({checked}): {_count(len(differences))}"
     click.echo(replace_control_characters(f"chain of signatures: {said}"))
 
 
-def _print_ladder(report: public_audit.LadderAudit) -> None:
-    for difference in report.differences[:MAX_SHOWN]:
-        click.echo(replace_control_characters(str(difference)))
-    if report.count > MAX_SHOWN:
-        click.echo(f"… and {report.count - MAX_SHOWN} more differences")
+def _print_ladder(report: LadderAudit) -> None:
+    _print_differences(report.found.first, report.found.count)
     logs = f"{report.verified} logs verified" + (f", {report.skipped} earlier" if report.skipped else "")
     logs += f", {report.deleted} signed, not replayable" if report.deleted else ""
-    found = f"{report.count} differences" if report.count else "no differences"
+    found = _count(report.found.count)
     if not report.is_complete:
         logs, found = f"{logs} of {report.results} results", f"{found} so far"
     click.echo(replace_control_characters(f"{report.name}: {report.entries} ledger entries, {logs}: {found}"))
 
 
+def _print_differences(first: Sequence[Difference], count: int) -> None:
+    for difference in first[:MAX_SHOWN]:
+        click.echo(replace_control_characters(str(difference)))
+    if count > MAX_SHOWN:
+        click.echo(f"… and {count - MAX_SHOWN} more differences")
+
+
+def _count(differences: int) -> str:
+    return f"{differences} differences" if differences else "no differences"
+
+
+# -- a database --
+
+
 def _find_differences(database: Database, settings: Settings) -> Findings:
     with database.read(idle_s=LONG_IDLE_S) as session, progress_bar("auditing") as update:
-        total, done = auditing.count_items(session), 0
+        total, done = database_audit.count_items(session), 0
 
         def step(more: int) -> None:
             nonlocal done
@@ -222,8 +193,7 @@ def _find_differences(database: Database, settings: Settings) -> Findings:
             update(done, total, "auditing")
 
         found = Findings()
-        differences = auditing.audit(session, step, key=_current_key(session, settings))
-        found.worst = worst_by_ladder(found.keep(differences))
+        found.add(database_audit.audit(session, step, key=_current_key(session, settings)))
         return found
 
 
@@ -255,10 +225,7 @@ def _repair_ladders(database: Database, found: Findings) -> list[RepairReport]:
 def _print_findings(folder: Path, left: Findings, repaired: list[RepairReport], frozen: list[str]) -> None:
     for repair in repaired:
         click.echo(f"Ladder {repair.ladder_id} was repaired by ledger entry {repair.seq}: {repair.reason}")
-    for difference in left.first[:MAX_SHOWN]:
-        click.echo(str(difference))
-    if left.count > MAX_SHOWN:
-        click.echo(f"… and {left.count - MAX_SHOWN} more differences")
+    _print_differences(left.first, left.count)
     repairable = [ladder_id for ladder_id in frozen if ladder_id not in left.damaged]
     if repairable:
         click.echo(f"These ladders are frozen until you run `referee admin audit --repair`: {', '.join(repairable)}")
@@ -267,25 +234,15 @@ def _print_findings(folder: Path, left: Findings, repaired: list[RepairReport], 
             "The ledger or the results of these ladders are damaged, which no repair corrects. They must stay frozen "
             f"until you restore a backup with `referee admin restore`: {', '.join(left.damaged)}"
         )
-    click.echo(f"{folder}: " + ("no differences" if not left.count else f"{left.count} differences"))
+    click.echo(f"{folder}: {_count(left.count)}")
 
 
-def _as_json(found: Findings, frozen: list[str], repaired: list[RepairReport], left: Findings) -> dict[str, object]:
+def _to_json(found: Findings, frozen: list[str], repaired: list[RepairReport], left: Findings) -> dict[str, object]:
     return {
         "holds": not left.count,
-        "differences": [_row(difference) for difference in found.first],
+        "differences": [asdict(difference) for difference in found.first],
         "frozen": frozen,
         "damaged": left.damaged,
         "repaired": [{"ladder": repair.ladder_id, "seq": repair.seq, "done": repair.repairs} for repair in repaired],
-        "left": [_row(difference) for difference in left.first],
-    }
-
-
-def _row(difference: Difference) -> dict[str, str | None]:
-    return {
-        "what": difference.kind,
-        "id": difference.id,
-        "stored": difference.stored,
-        "expected": difference.expected,
-        "ladder": difference.ladder_id,
+        "left": [asdict(difference) for difference in left.first],
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from referee.cli.browser import open_page, temporary_page
-from referee.cli.log_files import StoredLog, Unreadable, read_logs, read_single_log, verify_stored_log
+from referee.cli.log_files import read_logs, read_single_log, verify_stored_log
 from referee.cli.narrate import narrate_match
 from referee.cli.options import FILE, json_option, key_option
 from referee.cli.output import show
@@ -18,6 +18,7 @@ from referee.games import game
 from referee.local import replay_page
 from referee.match.canonical import Json
 from referee.match.log import parse_row
+from referee.match.log_bundle import StoredLog, Unreadable
 from referee.match.reveal import describe_origin
 from referee.match.signing_keys import KeyRing
 from referee.match.verification import NOT_ATTESTED, VerificationReport
@@ -31,7 +32,7 @@ from referee.matches.states import WITHOUT_RESULT
 def verify(files: tuple[str, ...], keys: KeyRing | None, as_json: bool) -> None:
     """Verify logs: rules, legality, links, deals, results and, with --key, signatures.
 
-    A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
+    A FILE contains one or more logs as NDJSON, plain or gzipped, such as a service's download of all logs of a
     tournament; pass - for standard input, or a URL to fetch. A log that fails is reported with its first wrong row and
     the reason, a single valid log with what was found, and several in one line at the end; --json lists all. Standard
     error names what no log can prove by itself. With --key, a log without a signature fails. The exit status is 1 if
@@ -117,23 +118,23 @@ def replay(file: str, html: Path | None, as_json: bool, opens: bool) -> None:
 
 def _check_log(log: StoredLog, keys: KeyRing | None) -> tuple[bool, str, list[str]]:
     """Return whether the log is valid, what was found, and what limits this, as phrases that can be counted."""
-    found = verify_stored_log(log, keys)
-    if not found.is_valid:
-        return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}", []
+    report = verify_stored_log(log, keys)
+    if not report.ok:
+        return False, report.reason if log.remark and not log.lines else f"row {report.row}: {report.reason}", []
     does_not_count = log.remark in WITHOUT_RESULT
     remarks = {
-        "of cancelled matches": found.is_cut_short,
-        "of matches that do not count": does_not_count and not found.is_cut_short,
-        "NOT REVEALED yet": found.report.origin is None,
-        "not signed": found.report.signature is None,
-        "signatures NOT CHECKED: pass --key": found.report.signature is not None and keys is None,
+        "of cancelled matches": report.cut_short,
+        "of matches that do not count": does_not_count and not report.cut_short,
+        "NOT REVEALED yet": report.origin is None,
+        "not signed": report.signature is None,
+        "signatures NOT CHECKED: pass --key": report.signature is not None and keys is None,
     }
-    signed = _describe_signature(found.report, keys)
-    if found.is_cut_short:
-        deals = _deals(found.report)
-        finding = f"the match was cancelled before its end; all {found.report.rows} rows are valid; {deals}; {signed}"
+    signed = _describe_signature(report, keys)
+    if report.cut_short:
+        deals = _deals(report)
+        finding = f"the match was cancelled before its end; all {report.rows} rows are valid; {deals}; {signed}"
     else:
-        finding = f"{_finding(found.report)}; {signed}"
+        finding = f"{_finding(report)}; {signed}"
         finding += f"; {log.remark}, so it does not count" if does_not_count else ""
     return True, finding, [remark for remark, holds in remarks.items() if holds]
 

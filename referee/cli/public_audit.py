@@ -4,35 +4,30 @@ import hashlib
 import re
 import tempfile
 import time
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Protocol
-from urllib.parse import quote
+from typing import Final
 
+from referee.audit.chain_walk import ChainWalk
+from referee.audit.findings import Difference, Findings, compare
+from referee.audit.ladder_walk import check_values
+from referee.audit.ledger_file import BadLedgerFile, LedgerFile
+from referee.audit.log_facts import read_facts
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.log_files import CHUNK_BYTES
 from referee.cli.progress import UpdateBar, progress_bar
-from referee.cli.tournament.log_download import ATTEMPTS, CHUNK_BYTES, PAUSE_S
+from referee.cli.public_chain import BROKEN, NOT_FOUND, PublicChain, load_keys
+from referee.cli.tournament import lookup
+from referee.cli.tournament.log_download import ATTEMPTS, PAUSE_S
 from referee.cli.tournament.remote import is_transient
 from referee.errors import BadLog, RefereeError
-from referee.ladders.audit_findings import Difference
-from referee.ladders.kinds import EntryKind
-from referee.ladders.ledger_file import BadLedgerFile, FileEntry, FileReplay, LedgerFile
-from referee.ladders.rating_replay import RatingReplay
 from referee.match.canonical import Json, dumps
-from referee.match.log import parse_row
 from referee.match.signature import ChainHead, split_signature
-from referee.match.verification import verify
+from referee.match.signing_keys import KeyRing
 
 ROWS_PER_PAGE: Final = 100
-MAX_KEPT: Final = 10_000  # differences of a ladder that are kept
-NOT_FOUND: Final = 404
 LOG_DELETED: Final = "log_deleted"  # code of the 410
-BROKEN: Final = 500  # the service cannot read its own log
-
 
 _HEAD: Final = re.compile(r"head:([0-9]{1,18}):([0-9a-f]{64})")
 
@@ -41,13 +36,9 @@ class BadResumeFile(RefereeError):
     """Signal that the file of an earlier audit is damaged."""
 
 
-class NoSuchLadder(RefereeError):
-    """Signal that the service has no ladder with this name or id."""
-
-
 @dataclass(slots=True)
 class LadderAudit:
-    """Report the audit of a ladder. ``count`` is the number of differences, of which the first are kept.
+    """Report the audit of a ladder.
 
     ``verified`` is the number of logs that were verified now, ``skipped`` of those verified by an earlier run,
     ``deleted`` of those that the service says it deleted after the time for which it keeps logs. ``is_complete`` is set
@@ -62,24 +53,12 @@ class LadderAudit:
     skipped: int = 0
     deleted: int = 0
     is_complete: bool = False
-    count: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    found: Findings = field(default_factory=Findings)
 
-    def add(self, found: Iterator[Difference]) -> bool:
-        """Add differences. Return whether there were any."""
-        before = self.count
-        for difference in found:
-            self.count += 1
-            if len(self.differences) < MAX_KEPT:
-                self.differences.append(difference)
-        return self.count > before
-
-
-class SignedLogs(Protocol):
-    """Know which logs are signed. ``public_chain.ChainAudit`` does."""
-
-    def find_problem(self, line: bytes | None, rows: list[bytes], /) -> str:
-        """Return why a log with this signature line is not signed by the chain, or an empty text if it is."""
+    def to_json(self) -> Json:
+        members = asdict(self)
+        found = members.pop("found")
+        return {**members, "count": found["count"], "differences": found["first"]}
 
 
 class VerifiedLogs:
@@ -118,32 +97,51 @@ class VerifiedLogs:
                 file.write(line + "\n")
 
 
-def select_ladders(api: Api, wanted: Sequence[str]) -> list[Json]:
-    """Return the ladders with these names or ids, or all ladders. Raise ``NoSuchLadder``."""
-    ladders = list(api.items(f"/ladders?limit={ROWS_PER_PAGE}"))
-    if not wanted:
-        return ladders
-    found = []
-    for text in wanted:
-        named = [ladder for ladder in ladders if text in (ladder["id"], ladder["name"])] or _find_unlisted(api, text)
-        if not named:
-            known = ", ".join(ladder["name"] for ladder in islice(ladders, 20)) or "none"
-            raise NoSuchLadder(f"Unknown ladder {text!r}. Available: {known}.")
-        found += named
-    return found
+class PublicAudit:
+    """Audit the chain of signatures and ladders of a service. ``ladders`` has a report of each ladder begun.
+
+    ``resume`` is the file of an earlier audit. Signatures are checked with ``keys``, or with those that the service
+    publishes.
+    """
+
+    def __init__(self, api: Api, resume: Path | None, keys: KeyRing | None) -> None:
+        self._api, self._verified = api, VerifiedLogs(resume)
+        self.has_given_keys = keys is not None
+        self.chain = PublicChain(api, ChainWalk(keys or KeyRing([])), self._verified.head)
+        self.has_chain = self.is_interrupted = False
+        self.ladders: list[LadderAudit] = []
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the audit is complete and nothing differs."""
+        is_complete = self.has_chain and not self.is_interrupted
+        return is_complete and not self.chain.differences and not any(report.found.count for report in self.ladders)
+
+    def run(self, wanted: Sequence[str]) -> None:
+        """Audit the ladders with these names or ids, or all listed ones. Raise ``NotFoundByName``."""
+        api = self._api
+        selected = [api.get(f"/ladders/{lookup.ladder_id(api, text)}?limit=1") for text in wanted]
+        if not wanted:
+            selected = list(api.items(f"/ladders?limit={ROWS_PER_PAGE}"))
+        if not self.has_given_keys:
+            self.chain.walk.keys = load_keys(api)
+        with progress_bar("chain of signatures", lines=True) as update:
+            self.chain.read_on(update)
+        self.has_chain = True
+        if self.chain.head is not None and not self.chain.differences:
+            self._verified.note_head(self.chain.head)
+        for ladder in selected:
+            self.ladders.append(LadderAudit(ladder["id"], ladder["name"]))
+            _audit_ladder(api, ladder, self._verified, self.chain, self.ladders[-1])
+
+    def to_json(self) -> Json:
+        """Return the reports as one JSON object. The chain is None if its audit was interrupted."""
+        chain = self.chain.to_json() if self.has_chain else None
+        ladders = [report.to_json() for report in self.ladders]
+        return {"holds": self.holds, "interrupted": self.is_interrupted, "chain": chain, "ladders": ladders}
 
 
-def _find_unlisted(api: Api, ladder_id: str) -> list[Json]:
-    """Return the ladder with this id, which the list of ladders leaves out, or [] if there is none."""
-    try:
-        return [api.get(f"/ladders/{quote(ladder_id, safe='')}?limit=1")]
-    except ApiRefusal as refusal:
-        if refusal.status != NOT_FOUND:
-            raise
-        return []
-
-
-def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: SignedLogs, report: LadderAudit) -> None:
+def _audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: PublicChain, report: LadderAudit) -> None:
     """Recompute a ladder from its ledger file, compare it with the rows shown, and verify the log of every result.
 
     ``report`` gets each difference as it is found, so that it is of use even if the audit is interrupted. Each log
@@ -152,44 +150,52 @@ def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: SignedLo
     """
     with tempfile.TemporaryDirectory() as folder, progress_bar(ladder["name"], lines=True) as update:
         shown, as_of = _load_rows(api, ladder["id"])  # before the file, which then contains all its entries
-        file = _download(api, ladder["id"], Path(folder) / "ledger.csv", update)
-        if file.last_seq < as_of:
-            raise BadLedgerFile(f"the ledger file of {ladder['name']} ends at entry {file.last_seq}, not {as_of}")
-        report.entries, report.results = file.entries, file.results
-        replay = FileReplay(file)
-        report.add(replay.check(ladder["id"], as_of, partial(_compare_rows, ladder["id"], shown)))
-        results = (entry for entry in file.read() if entry.kind == EntryKind.RESULT)
-        for done, entry in enumerate(results):
+        path = Path(folder) / "ledger.csv"
+        _download(api, ladder["id"], path, update)
+        file = LedgerFile(path, ladder["id"], as_of, shown)
+        report.entries, report.results = file.count, file.results
+        try:
+            report.found.add(check_values(file))
+        except (ValueError, KeyError, IndexError, AssertionError) as error:
+            raise BadLedgerFile(f"the ledger file of {ladder['name']} cannot be replayed: {error!r}") from error
+        terms = {name: ladder[name] for name in ("game", "options", "seats")}
+        for done, (match_id, facts) in enumerate(file.facts()):
             update(done, file.results, "logs")
-            facts = _facts(entry, ladder)
-            if verified.has(facts):
-                report.skipped += 1
-                continue
-            try:
-                is_valid = not report.add(_check_log(api, entry.match_id, facts, ladder["id"], chain))
-            except ApiRefusal as refusal:
-                if refusal.code != LOG_DELETED:
-                    raise
-                report.deleted += 1
-                continue
-            if is_valid:
-                report.verified += 1
-                verified.add(facts)
+            _audit_log(api, match_id, {"match": terms, "result": facts}, verified, chain, report)
     report.is_complete = True
 
 
-def _load_rows(api: Api, ladder_id: str) -> tuple[list[Json], int]:
-    """Return all rows that the ladder shows now, and the ledger entry as of which they are."""
+def _audit_log(
+    api: Api, match_id: str, stored: Mapping[str, Json], verified: VerifiedLogs, chain: PublicChain, report: LadderAudit
+) -> None:
+    """Verify the log of a result, unless an earlier run did, and count it."""
+    if verified.has({"id": match_id, **stored}):
+        report.skipped += 1
+        return
+    try:
+        differs = report.found.add(_check_log(api, match_id, stored, report.ladder, chain))
+    except ApiRefusal as refusal:
+        if refusal.code != LOG_DELETED:
+            raise
+        report.deleted += 1
+        return
+    if not differs:
+        report.verified += 1
+        verified.add({"id": match_id, **stored})
+
+
+def _load_rows(api: Api, ladder_id: str) -> tuple[dict[str, Json], int]:
+    """Return all rows that the ladder shows now, keyed by bot id, and the ledger entry as of which they are."""
     page = api.get(f"/ladders/{ladder_id}?limit={ROWS_PER_PAGE}")
     rows, as_of = list(page["items"]), int(page["as_of_seq"])
     while page["next"] is not None:
         path = f"/ladders/{ladder_id}?limit={ROWS_PER_PAGE}&as_of={as_of}&cursor={page['next']}"
         page = api.get(path)
         rows += page["items"]
-    return rows, as_of
+    return {row["bot"]: {name: row[name] for name in ("rank", "rating_micro", "games")} for row in rows}, as_of
 
 
-def _download(api: Api, ladder_id: str, path: Path, update: UpdateBar) -> LedgerFile:
+def _download(api: Api, ladder_id: str, path: Path, update: UpdateBar) -> None:
     """Download the ledger of a ladder. Raise ``ApiUnreachable`` if the download breaks off."""
     with api.stream(f"/api/v1/ladders/{ladder_id}/results.csv") as response, path.open("wb") as file:
         size = 0
@@ -197,75 +203,31 @@ def _download(api: Api, ladder_id: str, path: Path, update: UpdateBar) -> Ledger
             file.write(chunk)
             size += len(chunk)
             update(size, max(size, 1), "ledger (bytes)")
-    return LedgerFile(path)
 
 
-def _compare_rows(ladder_id: str, shown: Sequence[Json], replay: RatingReplay) -> Iterator[Difference]:
-    """Yield differences between the rows that the ladder shows and the ratings that follow from its ledger."""
-    follows = {bot: (state.value, state.games) for bot, state in replay.ratings.items() if state.games}
-    ascending = sorted(value for value, _ in follows.values())
-    stands = {row["bot"]: row for row in shown}
-    for bot in sorted(follows.keys() | stands.keys()):
-        row, expected = stands.get(bot), follows.get(bot)
-        found = None if row is None else (row["rank"], row["rating_micro"], row["games"])
-        derived = None
-        if expected is not None:
-            better = len(ascending) - bisect_right(ascending, expected[0])
-            derived = (better + 1, *expected)
-        if found != derived:
-            yield Difference("rating", bot, _row_text(found), _row_text(derived), ladder_id)
-
-
-def _row_text(row: tuple[int, int, int] | None) -> str:
-    return "no row" if row is None else "rank {}, rating_micro {}, games {}".format(*row)
-
-
-def _facts(entry: FileEntry, ladder: Json) -> Json:
-    """Return what the log of a result must say, from the ledger and the terms of the ladder."""
-    rows = sorted(entry.rows, key=lambda row: int(row["seat"]))
-    versions = [row["version"].removeprefix("'") or None for row in rows]  # the apostrophe escapes a formula
-    facts: Json = {"match": entry.match_id, "bots": [row["bot"] for row in rows], "versions": versions}
-    facts |= {name: [int(row[name]) for row in rows] for name in ("placement", "returns")}
-    return facts | {name: ladder[name] for name in ("game", "options", "seats")}
-
-
-def _check_log(api: Api, match_id: str, facts: Json, ladder_id: str, chain: SignedLogs) -> Iterator[Difference]:
+def _check_log(
+    api: Api, match_id: str, stored: Mapping[str, Json], ladder_id: str, chain: PublicChain
+) -> Iterator[Difference]:
     """Yield what is wrong with the log of a result.
 
     It may be missing, invalid, not signed, or about something else than the ledger says.
     """
     try:
         lines, signature = split_signature(_fetch_log(api, match_id).splitlines())
+        facts = read_facts(match_id, lines)
+    except BadLog as error:
+        yield Difference("log", match_id, str(error), "a valid log", ladder_id)
+        return
     except ApiRefusal as error:
         if error.status not in (NOT_FOUND, BROKEN) and error.code not in ("log_not_ready", "log_damaged"):
             raise  # also for a log that was deleted, which is no difference
         yield Difference("log", match_id, f"no log ({error.detail})", "a valid log", ladder_id)
         return
-    report = verify(lines)
-    if not report.ok or not report.revealed:
-        reason = f"row {report.row}: {report.reason}" if not report.ok else "the reveal row is missing"
-        yield Difference("log", match_id, reason, "a valid log", ladder_id)
-        return
     problem = chain.find_problem(signature, lines)
     if problem:
         yield Difference("signature", match_id, problem, "the signature of an entry of the chain", ladder_id)
-    try:
-        said = _facts_of_log(lines)
-    except (KeyError, TypeError, ValueError, BadLog) as error:
-        yield Difference("log", match_id, f"header or result cannot be read: {error!r}", "a valid log", ladder_id)
-        return
-    for name, value in facts.items():
-        if said[name] != value:
-            yield Difference("result", match_id, f"{name} {value} in the ledger", f"{said[name]} in its log", ladder_id)
-
-
-def _facts_of_log(lines: Sequence[bytes]) -> Json:
-    header, result = parse_row(lines[0]), parse_row(lines[-2])  # the last row is the reveal
-    players = header["players"]
-    facts = {"match": header["match"], "bots": [player["bot"] for player in players]}
-    facts |= {"versions": [player["version"] for player in players]}
-    facts |= {"placement": result["placements"], "returns": result["returns"]}
-    return facts | {name: header[name] for name in ("game", "options", "seats")}
+    for kind, values in {"reveal": {"revealed": True}, **stored}.items():
+        yield from compare(kind, {match_id: values}, {match_id: facts[kind]}, ladder_id)
 
 
 def _fetch_log(api: Api, match_id: str) -> bytes:
@@ -283,14 +245,3 @@ def _fetch_log(api: Api, match_id: str) -> bytes:
 
 def _digest(facts: Json) -> str:
     return hashlib.sha256(dumps(facts)).hexdigest()
-
-
-def to_json(reports: Sequence[LadderAudit], chain: Json | None, *, interrupted: bool) -> dict[str, Any]:
-    """Return the reports as one JSON object. ``holds`` is false if anything differs, or if the audit is incomplete.
-
-    ``chain`` is None if its audit was interrupted.
-    """
-    ladders = [asdict(report) for report in reports]
-    holds = not interrupted and chain is not None and not chain["differences"]
-    holds = holds and not any(report.count for report in reports)
-    return {"holds": holds, "interrupted": interrupted, "chain": chain, "ladders": ladders}

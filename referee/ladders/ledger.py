@@ -6,8 +6,8 @@ until the repair. Every writer first takes the lock for results (``lock_ledger``
 commit order.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple
@@ -35,22 +35,6 @@ class RatedResult:
     ladder_id: str
     match_id: str
     seats: RatedSeats
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayEntry:
-    """Hold a ledger entry with all data for a replay.
-
-    ``day`` is its day in UTC as a ``date.toordinal``. ``is_voided`` says whether an entry voids its match. ``seats`` is
-    None if the match has no valid result.
-    """
-
-    seq: int
-    kind: EntryKind
-    match_id: str | None
-    day: int
-    is_voided: bool
-    seats: RatedSeats | None = None
 
 
 def lock_ledger(session: Session) -> None:
@@ -167,40 +151,10 @@ def rating_row(ladder_id: str, bot_id: str, seq: int, state: RatingState) -> dic
     return {"ladder_id": ladder_id, "bot_id": bot_id, "as_of_seq": seq, **state._asdict()}
 
 
-def read_entries(
-    session: Session, ladder_id: str, *, after: int = 0, until: int | None = None
-) -> Iterator[list[ReplayEntry]]:
-    """Yield the entries of a ladder above ``after`` and up to ``until``, by default all, in order and in pages."""
-    while True:
-        rows = session.connection().execute(
-            _READ_ENTRIES, {"ladder": ladder_id, "after": after, "until": until or _LAST}
-        )
-        page = [_replay_entry(*row) for row in rows]
-        if page:
-            yield page
-        if len(page) < PAGE_SIZE:
-            return
-        after = page[-1].seq
-
-
-def _replay_entry(
-    seq: int,
-    kind: EntryKind,
-    match_id: str | None,
-    created_at: datetime,
-    void_seq: int | None,
-    *facts: Any,
-) -> ReplayEntry:
-    lengths = {len(values) if isinstance(values, list) else 0 for values in facts}
-    # A damaged result does not count; the audit reports it.
-    seats = RatedSeats(*facts) if len(lengths) == 1 and lengths != {0} else None
-    return ReplayEntry(seq, kind, match_id, utc_day(created_at), void_seq is not None, seats)
-
-
 def _load_moves(session: Session, ladder_id: str, seq: int) -> list[RatingMove]:
     """Return the rating changes by entry ``seq``, ordered by bot id."""
     change = RatingChange
-    query = select(change.bot_id, change.before, *STATE_AFTER).where(change.seq == seq).order_by(change.bot_id)
+    query = select(change.bot_id, change.before, *_STATE_AFTER).where(change.seq == seq).order_by(change.bot_id)
     changes = session.execute(query).all()
     earlier = ratings_at(session, ladder_id, seq - 1, [bot_id for bot_id, *_ in changes])
     return [
@@ -222,7 +176,7 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
             .subquery()
         )
         is_latest = and_(RatingChange.seq == latest.c.seq, RatingChange.bot_id == latest.c.bot_id)
-        query = select(RatingChange.bot_id, *STATE_AFTER).join(latest, is_latest)
+        query = select(RatingChange.bot_id, *_STATE_AFTER).join(latest, is_latest)
         found |= {bot_id: RatingState(*state) for bot_id, *state in session.execute(query)}
     return found
 
@@ -264,44 +218,25 @@ def _load_inherited(session: Session, ladder_id: str, replay: RatingReplay, resu
 
 
 # These statements are built once, without the ORM, because some of them run for every result.
-_LAST = 2**62
 _LADDERS, _ENTRIES_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS, _BOTS = (
     model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result, Bot)
 )
 _APPEND = Prepared(insert_columns(_ENTRIES_TABLE, without=["seq"]).returning(_ENTRIES_TABLE.c.seq))
 _ADD_CHANGES = Prepared(insert_columns(_CHANGES_TABLE))
-STATE: Final = [_RATINGS.c[name] for name in RatingState._fields]  # columns of a whole state
-STATE_AFTER: Final = [_CHANGES_TABLE.c["after" if name == "value" else name] for name in RatingState._fields]
+_STATE: Final = [_RATINGS.c[name] for name in RatingState._fields]  # columns of a whole state
+_STATE_AFTER: Final = [_CHANGES_TABLE.c["after" if name == "value" else name] for name in RatingState._fields]
 _KNOWN = Prepared(
-    select(_LADDERS.c.frozen_reason, _LADDERS.c.exchange_day, _RATINGS.c.bot_id, *STATE)
+    select(_LADDERS.c.frozen_reason, _LADDERS.c.exchange_day, _RATINGS.c.bot_id, *_STATE)
     .select_from(
         _LADDERS.outerjoin(_RATINGS, and_(_RATINGS.c.ladder_id == _LADDERS.c.id, _RATINGS.c.bot_id == bindparam("bot")))
     )
     .where(_LADDERS.c.id == bindparam("ladder"))
 )
 _OWNED = Prepared(
-    select(_RATINGS.c.bot_id, *STATE)
+    select(_RATINGS.c.bot_id, *_STATE)
     .select_from(_RATINGS.join(_BOTS, _BOTS.c.id == _RATINGS.c.bot_id))
     .where(_RATINGS.c.ladder_id == bindparam("ladder"), _BOTS.c.owner_id == bindparam("owner"))
     .where(_RATINGS.c.last_day >= bindparam("since"))
 )
 
 _UPSERT_RATING = Prepared(upsert_columns(_RATINGS, key=["ladder_id", "bot_id"]))
-
-_VOIDED = _ENTRIES_TABLE.alias("voided")
-_READ_ENTRIES = (
-    select(
-        *(_ENTRIES_TABLE.c[name] for name in ("seq", "kind", "match_id", "created_at")),
-        _VOIDED.c.seq,
-        *(_RESULTS.c[field.name] for field in fields(RatedSeats)),
-    )
-    .select_from(
-        _ENTRIES_TABLE.outerjoin(
-            _VOIDED, and_(_VOIDED.c.match_id == _ENTRIES_TABLE.c.match_id, _VOIDED.c.kind == EntryKind.VOID)
-        ).outerjoin(_RESULTS, _RESULTS.c.match_id == _ENTRIES_TABLE.c.match_id)
-    )
-    .where(_ENTRIES_TABLE.c.ladder_id == bindparam("ladder"), _ENTRIES_TABLE.c.seq > bindparam("after"))
-    .where(_ENTRIES_TABLE.c.seq <= bindparam("until"))
-    .order_by(_ENTRIES_TABLE.c.seq)
-    .limit(PAGE_SIZE)
-)

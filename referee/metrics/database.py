@@ -10,9 +10,9 @@ from typing import Any, Final
 from sqlalchemy import case, func, select, text
 from sqlalchemy.orm import Session
 
+from referee.audit import nightly
 from referee.db.engine import Database, current_time, lease_now
 from referee.db.leases import is_lease_expired
-from referee.ladders import nightly_audit
 from referee.ladders.tables import Ladder, LadderMember
 from referee.matches.states import OPEN, MatchKind, MatchState
 from referee.matches.tables import Result, StoredMatch, friendly
@@ -77,7 +77,7 @@ class DatabaseReader:
         oldest = session.scalar(select(func.min(_M.created_at)).where(_M.status == MatchState.DUE))
         expired = is_lease_expired(_M, *lease_now(session))
         running = select(func.count()).select_from(_M).where(_M.status == MatchState.RUNNING, expired)
-        audit = nightly_audit.load_state(session)
+        audit = nightly.load_state(session)
         return DatabaseFigures(
             matches=dict(self._ended + _count_matches(session, sorted(OPEN))),
             results=session.scalar(select(func.max(Result.seq))) or 0,

@@ -28,7 +28,7 @@ EXTRA: Final = Extra(
         TournamentErased: f"{_HERE}.personal_data:replace_tournament_name",
     },
     runner_work=f"{_HERE}.sender:WORK",
+    offers={"retention": f"{_HERE}.pruned_kinds:OFFERED"},
     disk_use=f"{_HERE}.personal_data:DISK_USE",
-    prunable=f"{_HERE}.personal_data:PRUNABLE",
     export=f"{_HERE}.personal_data:EXPORTED",
 )

@@ -4,19 +4,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, Select, Text, cast, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, Text, cast, delete, select, update
 from sqlalchemy.orm import Session
 
 from referee import plugs
 from referee.accounts.reserved_names import neutral_name
 from referee.events import AccountErased, BotDeleted, TournamentErased
 from referee.match.canonical import Json, dumps
-from referee.plugs import Prunable
 from referee.tournaments.tables import Tournament
 from referee.workflows.erasing.account_export import of_account
 from referee_extras.notifications import webhooks
 from referee_extras.notifications.masked_urls import mask_url
-from referee_extras.notifications.states import DeliveryState
 from referee_extras.notifications.tables import Delivery, InboxEntry, Webhook
 
 _ABOUT_TOURNAMENTS: Final = ("tournament.", "invitation.")  # types whose ``name`` is that of a tournament
@@ -37,16 +35,6 @@ EXPORTED: Final = {
     "deliveries": (Delivery, _of_webhooks),
 }
 DISK_USE: Final = {"deliveries": (Delivery.id, (Delivery.body,))}
-PRUNABLE: Final = {
-    "notifications": Prunable(id=InboxEntry.id, moment=InboxEntry.created_at, setting="keep_notifications"),
-    "deliveries": Prunable(
-        id=Delivery.id,
-        moment=Delivery.created_at,
-        setting="keep_deliveries",
-        size=func.length(Delivery.body),
-        condition=Delivery.status != DeliveryState.DUE,
-    ),
-}
 
 
 def forget_account(session: Session, erased: AccountErased) -> None:

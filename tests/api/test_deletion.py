@@ -14,10 +14,11 @@ from sqlalchemy.exc import DBAPIError
 
 from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
+from referee.audit.database_audit import audit
 from referee.bots.tables import Bot, Check
 from referee.db import former_names
 from referee.db.engine import Database, current_time
-from referee.ladders import audit, months
+from referee.ladders import months
 from referee.match.reveal import OpeningFailure
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
 from referee.workflows.erasing import account_deletion, erasure
@@ -118,7 +119,7 @@ def traces(database: Database, mark: str = MARK) -> set[str]:
 
 def audited(database: Database) -> list[Any]:
     with database.read() as session:
-        return list(audit.audit(session))
+        return list(audit(session))
 
 
 def test_E27_nothing_that_says_who_an_owner_was_is_left_after_the_deletion(service: Service, admin: Person) -> None:

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import tracemalloc
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +109,6 @@ def test_a_client_that_accepts_only_octets_gets_the_same_file_as_octets(
 ) -> None:
     for path, media_type in [
         (path_of(event), "application/gzip"),
-        (path_of(event, "logs.zip"), "application/zip"),
         (f"{API}/matches/{in_order(world, event)[0].id}/log", "application/x-ndjson"),
         (f"{API}/acts.ndjson", "application/x-ndjson"),
     ]:
@@ -129,12 +127,11 @@ def test_the_files_of_an_event_are_verified_as_they_are_served(
     service: Service, world: World, event: str, tmp_path: Path
 ) -> None:
     client, played = service.anonymous(), in_order(world, event)
-    packed, plain, zipped = (tmp_path / name for name in ("cup.ndjson.gz", "cup.ndjson", "cup.zip"))
+    packed, plain = (tmp_path / name for name in ("cup.ndjson.gz", "cup.ndjson"))
     packed.write_bytes(client.get(path_of(event)).data)
     plain.write_bytes(gzip.decompress(packed.read_bytes()))
-    zipped.write_bytes(client.get(path_of(event, "logs.zip")).data)
 
-    for file in (packed, plain, zipped):
+    for file in (packed, plain):
         ran, listed = (CliRunner().invoke(main, ["verify", str(file), *more]) for more in ((), ("--json",)))
         (summary,) = ran.stdout.splitlines()
         items = json.loads(listed.stdout)["items"]
@@ -222,45 +219,9 @@ def test_a_damaged_log_is_named_and_does_not_spoil_the_others(service: Service, 
     client = service.anonymous()
 
     found, remarks = split(gzip.decompress(client.get(path_of(event)).data))
-    with zipfile.ZipFile(io.BytesIO(client.get(path_of(event, "logs.zip")).data)) as archive:
-        index = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
 
     assert len(found) == 2
     assert (remarks[0]["match"], remarks[0]["type"]) == (first, "damaged")
-    assert (index[0]["match"], index[0]["status"], index[0]["file"]) == (first, "damaged", "")
-
-
-def test_the_zip_opens_and_lists_what_is_in_it(service: Service, world: World, event: str) -> None:
-    client, played = service.anonymous(), in_order(world, event)
-    answer = client.get(path_of(event, "logs.zip"))
-    logs, _ = split(gzip.decompress(client.get(path_of(event)).data))
-
-    with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
-        assert archive.testzip() is None
-        assert archive.namelist() == [*(f"{match.id}.ndjson" for match in played), "index.csv"]
-        index = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
-        for match in played:
-            assert archive.read(f"{match.id}.ndjson").splitlines() == logs[match.id]
-    assert [(row["match"], row["tournament_round"], row["status"], row["reason"]) for row in index] == [
-        (match.id, str(match.tournament_round), match.status, "'=a bug" if match.status == "void" else "")
-        for match in played
-    ]
-    assert answer.headers["Referee-Logs"] == "3"
-    assert client.get(path_of(event, "logs.zip")).data == answer.data
-
-
-def test_a_zip_of_more_than_fit_is_gone_on_with(
-    service: Service, world: World, event: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MOST_IN_ZIP", 2)
-    client, played = service.anonymous(), in_order(world, event)
-
-    first = client.get(path_of(event, "logs.zip"))
-    rest = client.get(path_of(event, "logs.zip"), query_string={"after": played[1].id})
-
-    assert (first.headers["Referee-Logs"], first.headers["Referee-Left-Out"]) == ("2", "1")
-    names = [zipfile.ZipFile(io.BytesIO(one.data)).namelist() for one in (first, rest)]
-    assert [len(one) - 1 for one in names] == [2, 1]
 
 
 def test_results_have_a_row_for_each_seat_and_nothing_a_spreadsheet_computes(
@@ -334,7 +295,6 @@ def test_an_event_without_a_match_is_an_empty_file(service: Service, world: Worl
     client, event = service.anonymous(), tournaments.create(world)
 
     assert gzip.decompress(client.get(path_of(event)).data) == b""
-    assert zipfile.ZipFile(io.BytesIO(client.get(path_of(event, "logs.zip")).data)).namelist() == ["index.csv"]
     assert client.get(path_of(event, "results.csv")).data.count(b"\r\n") == 1
 
 
@@ -350,7 +310,7 @@ def test_few_downloads_at_once_and_a_cut_one_frees_its_place(service: Service, e
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
     assert heads == [200] * 5
-    for file in ("logs", "logs.zip", "results.csv", "logs"):
+    for file in ("logs", "results.csv", "logs"):
         with client.get(path_of(event, file)) as again:
             assert again.status_code == 200
 

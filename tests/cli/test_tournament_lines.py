@@ -13,11 +13,10 @@ from click.testing import CliRunner
 
 from referee.cli import main
 from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.log_files import StoredLog
-from referee.cli.tournament.gzip_log import BadBundle, split_logs
 from referee.cli.tournament.log_download import DownloadReport
 from referee.cli.tournament.stream import StreamMessage, follow_tournament
 from referee.match.canonical import Json
+from referee.match.log_bundle import StoredLog
 from tests import golden
 
 EVENT = "trn_" + "0" * 26
@@ -62,7 +61,7 @@ def test_a_log_without_its_seed_does_not_hold_as_only_open_logs_are_served(tmp_p
     lines = golden.path("pool-nap-3").read_bytes().splitlines()
     account = DownloadReport(tmp_path, verifies=True)
 
-    account.add(StoredLog("mat_1", lines))
+    account.add(StoredLog("mat_1", lines, end=9))
     account.add(StoredLog("mat_2", lines[:-1]))
 
     assert account.verified == 1
@@ -167,22 +166,3 @@ def test_nobody_is_followed_to_another_address() -> None:
         said = CliRunner().invoke(main, ["tournament", "list", "--url", url])
 
     assert (said.exit_code, "redirected (301); use the final URL" in said.stderr) == (3, True)
-
-
-def test_what_does_not_count_is_told_apart() -> None:
-    whole = log("mat_1") + log("mat_2", remark="cancelled") + note("mat_3", "damaged") + log("mat_4")
-    pieces = [whole[at : at + 7] for at in range(0, len(whole), 7)]
-
-    found = list(split_logs(pieces))
-
-    assert [(one.match, len(one.lines), one.remark) for one in found] == [
-        ("mat_1", 4, ""),
-        ("mat_2", 4, "cancelled"),
-        ("mat_3", 0, "damaged"),
-        ("mat_4", 4, ""),
-    ]
-    assert b"".join(one.packed for one in found) == whole
-    assert found[-1].end == len(whole)
-    for other in (b"PK\x03\x04 a zip", gzip.compress(b"no row\n"), gzip.compress(b'{"row": 3}\n')):
-        with pytest.raises(BadBundle):
-            list(split_logs([other]))

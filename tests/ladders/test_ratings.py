@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import select, update
 
+from referee.audit.database_audit import audit
 from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption
-from referee.ladders import audit, ledger, ratings
+from referee.ladders import ledger, ratings
 from referee.ladders.match_ratings import SeatRating, rate_seats
 from referee.ladders.tables import LedgerEntry, Rating
 from referee.matches import deal_groups
@@ -58,7 +59,7 @@ def by_hand(world: World) -> dict[str, tuple[int, int]]:
 
 def differences(world: World) -> list[str]:
     with world.database.read() as session:
-        return [str(one) for one in audit.audit(session)]
+        return [str(one) for one in audit(session)]
 
 
 def test_whatever_comes_in_whatever_order_stored_is_the_fold_of_what_counts(world: World) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
+from referee.audit import database_audit
 from referee.errors import DamagedChain, DamagedLog
-from referee.ladders import audit, chain_audit
 from referee.match.canonical import dumps
 from referee.match.log import digest, parse_row
 from referee.match.signature import LogSignature, head_after
@@ -37,7 +37,7 @@ def entries(world: World) -> list[LogSignature]:
 
 def found(world: World) -> list[str]:
     with world.database.read() as session:
-        return [str(difference) for difference in audit.audit(session, key=KEY.public)]
+        return [str(difference) for difference in database_audit.audit(session, key=KEY.public)]
 
 
 def test_F14_each_log_is_signed_when_its_deal_group_is_over(world: World) -> None:
@@ -273,15 +273,15 @@ def test_F14_the_nightly_audit_finds_bad_signatures_and_gaps(world: World) -> No
     bots = world.bots(2)
     played_ids = [world.play(bots).match_id for _ in range(4)]
     with world.database.read() as session:
-        assert chain_audit.check_logs(session, played_ids) == chain_audit.check_gaps(session) == []
+        assert [*database_audit.check_links(session, played_ids), *database_audit.check_gaps(session)] == []
 
     with world.database.write() as session:
         set_entry(2, signature="0" * 128)(session)
         set_entry(4, number=5)(session)
 
     with world.database.read() as session:
-        told = [f"{one.kind} {one.id}" for one in chain_audit.check_logs(session, played_ids)]
-        gaps = [str(one) for one in chain_audit.check_gaps(session)]
+        told = [f"{one.kind} {one.id}" for one in database_audit.check_links(session, played_ids)]
+        gaps = [str(one) for one in database_audit.check_gaps(session)]
     assert told == ["chain entry 2", "chain entry 3", "chain entry 5"]
     assert gaps == ["chain entries 1 to 5: stored 4 entries from 1 to 5, expected 5 entries"]
 
@@ -361,10 +361,3 @@ def test_the_end_of_a_group_tells_the_head_after_its_logs(world: World) -> None:
     assert end.closed is not None
     assert end.closed.head == head_after(entries(world)[-1])
     assert end.closed.head.number == 2
-
-
-def test_the_number_of_entries_is_counted(world: World) -> None:
-    world.play(world.bots(2))
-
-    with world.database.read() as session:
-        assert chain_audit.count_entries(session) == session.scalar(select(func.count()).select_from(SignedLog)) == 1

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import select, update
 
+from referee.audit.database_audit import audit
 from referee.db.clock import SystemClock
 from referee.db.engine import Database
 from referee.errors import StaleEpoch
-from referee.ladders import audit
 from referee.ladders.tables import Rating
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, Request
@@ -53,7 +53,7 @@ def test_K1_K4_runners_killed_and_frozen_at_random_lose_and_double_nothing(world
     with world.database.read() as session:
         assert {matches.get_match(session, match_id).status for match_id in made} == {"finished"}
         assert sorted(session.scalars(select(Result.match_id))) == sorted(made)
-        assert [str(difference) for difference in audit.audit(session)] == []
+        assert [str(difference) for difference in audit(session)] == []
         assert sum(session.scalars(select(Rating.value))) == 4 * START
         stored = {match_id: logs.log_lines(session, match_id) for match_id in made}
     for match_id, lines in stored.items():

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from referee.accounts import accounts
+from referee.audit.database_audit import audit
 from referee.bots import bots
 from referee.bots.bots import Quotas
 from referee.bots.tables import Bot
@@ -18,7 +19,6 @@ from referee.db.engine import Database
 from referee.games import catalogue
 from referee.house.players import find_player
 from referee.house.server import House, serve
-from referee.ladders.audit import audit
 from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
 from referee.matches import deal_groups, logs, matches

@@ -3,8 +3,9 @@
 import pytest
 from sqlalchemy import select
 
+from referee.audit import repairs
 from referee.db.engine import Database
-from referee.ladders import ledger_csv, repairs
+from referee.ladders import ledger_csv
 from referee.ladders.tables import LedgerPart
 from tests.database.world import FakeClock, World
 from tests.workers.test_tournaments import Seconds

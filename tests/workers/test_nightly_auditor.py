@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, select, update
 
+from referee.audit import nightly
 from referee.db.engine import Database
-from referee.ladders import nightly_audit
 from referee.ladders.tables import AuditRun, Ladder, LedgerEntry, Rating, RatingChange
 from tests.database.world import FakeClock, World
 from workers.nightly_auditor import LOOK_S, REST_S, NightlyAuditor
@@ -33,7 +33,7 @@ def finish(auditor: NightlyAuditor) -> int:
 def test_F3_an_audit_compares_all_logs_in_steps_and_runs_once_a_day(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nightly_audit, "LOGS_PER_STEP", 2)
+    monkeypatch.setattr(nightly, "LOGS_PER_STEP", 2)
     bots = world.bots(2)
     for _ in range(5):
         world.play(bots)
@@ -54,8 +54,8 @@ def test_F3_an_audit_compares_all_logs_in_steps_and_runs_once_a_day(
 def test_F3_an_audit_goes_on_where_that_of_the_night_before_ended(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nightly_audit, "LOGS_PER_STEP", 1)
-    monkeypatch.setattr(nightly_audit, "LOGS_PER_NIGHT", 2)
+    monkeypatch.setattr(nightly, "LOGS_PER_STEP", 1)
+    monkeypatch.setattr(nightly, "LOGS_PER_NIGHT", 2)
     bots = world.bots(2)
     ids = sorted(world.play(bots).match_id for _ in range(3))
     auditor = NightlyAuditor(world.database)
@@ -79,7 +79,7 @@ def test_F3_a_difference_freezes_its_ladder_and_is_stored(world: World) -> None:
     assert run.findings
     with world.database.read() as session:
         assert session.scalars(select(Ladder.frozen_reason)).one() is not None
-        assert nightly_audit.load_state(session).differences == run.differences
+        assert nightly.load_state(session).differences == run.differences
 
 
 def test_F3_damage_of_the_ledger_is_why_its_ladder_is_frozen(world: World) -> None:
@@ -100,7 +100,7 @@ def test_F3_damage_of_the_ledger_is_why_its_ladder_is_frozen(world: World) -> No
 def test_a_run_that_its_scheduler_left_is_continued_by_another_after_ten_minutes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nightly_audit, "LOGS_PER_STEP", 1)
+    monkeypatch.setattr(nightly, "LOGS_PER_STEP", 1)
     bots = world.bots(2)
     for _ in range(3):
         world.play(bots)
@@ -108,7 +108,7 @@ def test_a_run_that_its_scheduler_left_is_continued_by_another_after_ten_minutes
     assert gone.step() == REST_S
 
     assert other.step() == LOOK_S
-    world.clock.moment += 2 * nightly_audit.ABANDONED
+    world.clock.moment += 2 * nightly.ABANDONED
     finish(other)
 
     (run,) = runs(world)

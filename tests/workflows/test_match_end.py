@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, func, select
 
+from referee.audit.database_audit import audit
 from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
-from referee.ladders import audit, ratings
+from referee.ladders import ratings
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.log import parse_row
 from referee.matches import chain, claims, deal_groups, logs, matches, results
@@ -29,7 +30,7 @@ def count(world: World, table: type) -> int:
 
 def found(world: World) -> list[str]:
     with world.database.read() as session:
-        return [str(difference) for difference in audit.audit(session)]
+        return [str(difference) for difference in audit(session)]
 
 
 def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) -> None:

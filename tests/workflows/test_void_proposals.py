@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
+from referee.audit.database_audit import audit
 from referee.errors import Conflict, Forbidden, NotFound
-from referee.ladders import audit
 from referee.ladders.tables import LedgerEntry
 from referee.matches import deal_groups, matches, voids
 from referee.matches.states import DealSharing, MatchState, VoidState
@@ -67,7 +67,7 @@ def listed(world: World, match_id: str) -> list[VoidState]:
 
 def assert_audit_holds(world: World) -> None:
     with world.database.read() as session:
-        assert [str(found) for found in audit.audit(session)] == []
+        assert [str(found) for found in audit(session)] == []
 
 
 def make_tournament(world: World, organiser: str, format: str = "round_robin") -> str:
@@ -76,7 +76,8 @@ def make_tournament(world: World, organiser: str, format: str = "round_robin") -
         moment = world.clock.utc_now()
         made = Tournament(
             id="trn_" + "0" * 26, name="Cup", game="saint-poker", options={}, seats=2, format=format, cycles=1,
-            rated=True, budget_ms=1000, bank_ms=1000, status="running", created_by=organiser, created_at=moment,
+            rated=True, min_seats=2, bots_per_owner=1000, deal_sharing="own",
+            budget_ms=1000, bank_ms=1000, status="running", created_by=organiser, created_at=moment,
             revision=1,
         )  # fmt: skip
         session.add(made)

@@ -3,8 +3,9 @@
 import pytest
 from sqlalchemy import select, update
 
+from referee.audit.database_audit import audit
 from referee.errors import BadOption, Conflict
-from referee.ladders import audit, ratings
+from referee.ladders import ratings
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches import deal_groups, logs, matches
 from referee.matches.states import DealSharing
@@ -24,7 +25,7 @@ def void(world: World, match_id: str, reason: str = "a rule was misread", **how:
 
 def holds(world: World) -> bool:
     with world.database.read() as session:
-        return [str(one) for one in audit.audit(session)] == []
+        return [str(one) for one in audit(session)] == []
 
 
 def standing(world: World) -> dict[str, tuple[int, int]]:
@@ -224,7 +225,8 @@ def tournament(world: World, state: str) -> str:
         moment = world.clock.utc_now()
         event = Tournament(
             id="trn_" + "0" * 20, name="Cup", game="saint-poker", options={}, seats=2, format="round_robin", cycles=1,
-            rated=True, budget_ms=1000, bank_ms=1000, status=state, created_by=account, created_at=moment, revision=1,
+            rated=True, min_seats=2, bots_per_owner=1000, deal_sharing="own",
+            budget_ms=1000, bank_ms=1000, status=state, created_by=account, created_at=moment, revision=1,
         )  # fmt: skip
         session.add(event)
         session.flush()

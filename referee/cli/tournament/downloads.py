@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from referee.cli.log_files import read_chunks
 from referee.cli.options import FILE
 from referee.cli.tables import TextTable
-from referee.cli.tournament.log_download import LogSource, download_logs, download_options, read_chunks
+from referee.cli.tournament.log_download import LogSource, download_logs, download_options
 from referee.cli.tournament.remote import Remote, tournament_command
 
 COLUMNS = ("tournament_round", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")

@@ -1,12 +1,11 @@
 """Download many logs into a file that can be continued, and verify them."""
 
-import csv
-import io
 import re
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from io import RawIOBase
 from itertools import pairwise
 from pathlib import Path
 from typing import IO
@@ -15,14 +14,13 @@ from urllib.parse import urlencode
 import click
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import StoredLog, verify_stored_log
+from referee.cli.log_files import read_chunks, verify_stored_log
 from referee.cli.options import PATH
 from referee.cli.progress import UpdateBar, progress_bar
-from referee.cli.tournament.gzip_log import split_logs
 from referee.cli.tournament.remote import Remote, RequestRefused, is_transient
 from referee.match.canonical import Json
+from referee.match.log_bundle import CutOff, StoredLog, Unreadable, split_logs
 
-CHUNK_BYTES = 64 << 10
 ATTEMPTS = 7  # maximum number of consecutive attempts without a new log
 PAUSE_S = 0.5  # before the second attempt; doubled before each further one
 FAILURES_SHOWN = 20
@@ -39,10 +37,10 @@ class LogSource:
     title: str
     span: Mapping[str, str] = field(default_factory=dict)
 
-    def url(self, file: str, after: str = "") -> str:
+    def url(self, after: str = "") -> str:
         """Return the path and query of a download that continues after the match ``after``."""
         query = urlencode({**self.span, **({"after": after} if after else {})})
-        return f"/api/v1{self.path}/{file}" + (f"?{query}" if query else "")
+        return f"/api/v1{self.path}/logs" + (f"?{query}" if query else "")
 
 
 @dataclass(slots=True)
@@ -66,23 +64,23 @@ class DownloadReport:
         self.deleted = max(self.deleted, int(headers.get("Referee-Deleted", 0)))  # a later response counts fewer
 
     def add(self, log: StoredLog) -> None:
-        self.logs, self.last, self.end = self.logs + 1, log.match, log.end
+        self.logs, self.last, self.end = self.logs + 1, log.match, log.end or 0
         if not self.verifies:
             return
-        found = verify_stored_log(log)
-        if not found.is_valid:
-            self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
-        elif found.is_cut_short:
+        report = verify_stored_log(log)
+        row, reason = report.row, report.reason
+        if report.ok and report.cut_short:
             self.broken_off += 1
-        elif found.report.revealed:
+        elif report.ok and report.revealed:
             self.verified += 1
         else:
-            reason = "the reveal row is missing"
-            self.failed.append({"match": log.match, "row": found.report.rows, "reason": reason})
+            if report.ok:
+                row, reason = report.rows, "the reveal row is missing"
+            self.failed.append({"match": log.match, "row": row, "reason": reason})
 
 
 def download_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a download of logs: ``out``, ``zipped`` and ``verifies``."""
+    """Add the options of a download of logs: ``out`` and ``verifies``."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -90,34 +88,27 @@ def download_options(command: Callable[..., None]) -> Callable[..., None]:
 
 OPTIONS = (
     click.option("--out", type=PATH, help="File or directory to write to. [default: a file named after the subject]"),
-    click.option(
-        "--zip", "zipped", is_flag=True, help="Write a zip with one file per match. This download cannot be resumed."
-    ),
     click.option("--verify", "verifies", is_flag=True, help="Verify every log: rules, legality, deals and result."),
 )
 
 
-def download_logs(remote: Remote, source: LogSource, *, out: Path | None, zipped: bool, verifies: bool) -> None:
-    """Download logs to a file, and print a report. Raise ``RequestRefused`` if a verified log fails."""
-    report = DownloadReport(_choose_path(source.title, out, ".zip" if zipped else ".ndjson.gz"), verifies)
+def download_logs(remote: Remote, source: LogSource, *, out: Path | None, verifies: bool) -> None:
+    """Download logs to a file, and print a report. Raise ``RequestRefused`` if a verified log fails.
+
+    Continue a file that exists at its end. Resume if the connection breaks, up to ``ATTEMPTS`` times without progress.
+    """
+    report = DownloadReport(_choose_path(source.title, out), verifies)
     with progress_bar("logs") as update:
-        fetch = _fetch_zip if zipped else _fetch_stream
-        fetch(remote.api, source, report, update)
+        _fetch(remote.api, source, report, update)
     _show_report(remote, report)
 
 
-# -- the resumable file --
-
-
-def _fetch_stream(api: Api, source: LogSource, report: DownloadReport, update: UpdateBar) -> None:
-    """Append the missing logs to the file.
-
-    Resume if the connection breaks, up to ``ATTEMPTS`` times without progress.
-    """
+def _fetch(api: Api, source: LogSource, report: DownloadReport, update: UpdateBar) -> None:
     report.path.touch()
     with report.path.open("r+b") as file:
-        for log, _ in pairwise(split_logs(read_chunks(file))):  # without the last log, which may be incomplete
-            report.add(log)
+        with suppress(CutOff):
+            for log, _ in pairwise(_split(read_chunks(file), report)):  # the last log may be incomplete
+                report.add(log)
         attempt = 0
         while True:
             before = report.logs
@@ -141,37 +132,33 @@ def _append(api: Api, source: LogSource, report: DownloadReport, file: IO[bytes]
     """
     file.seek(report.end)
     file.truncate()
-    with api.stream(source.url("logs", after=report.last)) as response:
+    received = bytearray()
+
+    def receive(response: RawIOBase) -> Iterator[bytes]:
+        for chunk in read_chunks(response):
+            received.extend(chunk)
+            yield chunk
+
+    with api.stream(source.url(after=report.last)) as response:
         total = report.logs + int(response.headers.get("Referee-Logs", 0))
         report.read_headers(response.headers)
-        for log in split_logs(read_chunks(response), report.end):
-            file.write(log.packed)
-            file.flush()
+        for log in _split(receive(response), report):
+            before = report.end
             report.add(log)
+            file.write(received[: report.end - before])
+            file.flush()
+            del received[: report.end - before]
             update(report.logs, total, "logs")
 
 
-def read_chunks(file: IO[bytes] | io.RawIOBase) -> Iterator[bytes]:
-    return iter(lambda: file.read(CHUNK_BYTES) or b"", b"")
-
-
-# -- the zip --
-
-
-def _fetch_zip(api: Api, source: LogSource, report: DownloadReport, update: UpdateBar) -> None:
-    """Download the zip under a temporary name, and rename it once it is complete."""
-    draft = report.path.with_name(report.path.name + ".part")
-    with api.stream(source.url("logs.zip")) as response, draft.open("wb") as file:
-        report.read_headers(response.headers)
-        for chunk in read_chunks(response):
-            file.write(chunk)
-    with zipfile.ZipFile(draft) as archive:
-        listed = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
-        for row in listed:
-            lines = archive.read(row["file"]).splitlines() if report.verifies and row["file"] else []
-            report.add(StoredLog(row["match"], lines, row["status"]))
-            update(report.logs, len(listed), "logs")
-    draft.replace(report.path)
+def _split(chunks: Iterator[bytes], report: DownloadReport) -> Iterator[StoredLog]:
+    """Yield the complete logs of a bundle. Raise ``Unreadable`` if it is none."""
+    for log in split_logs(chunks, str(report.path), start=report.end):
+        if log.may_lack_end or not (log.lines or log.remark):
+            continue
+        if log.end is None or not log.match:
+            raise Unreadable(f"{report.path} is not a gzip file of logs")
+        yield log
 
 
 # -- the report --
@@ -182,8 +169,8 @@ def file_name(title: str) -> str:
     return re.sub(r"[^\w.-]+", "-", title).strip("-.").lower()
 
 
-def _choose_path(title: str, out: Path | None, suffix: str) -> Path:
-    name = file_name(title) + suffix
+def _choose_path(title: str, out: Path | None) -> Path:
+    name = f"{file_name(title)}.ndjson.gz"
     if out is None:
         return Path(name)
     return out / name if out.is_dir() else out

@@ -78,14 +78,8 @@ class LogEntry:
     """Describe a match whose log is part of a download."""
 
     match_id: str
-    game: str
     status: MatchState
     reason: str | None
-    tournament_id: str | None
-    tournament_round: int | None
-    table: int | None
-    leg: int | None
-    finished_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +119,7 @@ def find_logs(session: Session, selection: LogSelection, *, after: str | None = 
 
 def list_entries(session: Session, found: LogList, start: int) -> list[LogEntry]:
     """Return up to ``PAGE_SIZE`` entries of the list from position ``start``, or [] at the end."""
-    columns = (
-        *(StoredMatch.id, StoredMatch.game, StoredMatch.status, StoredMatch.reason, StoredMatch.tournament_id),
-        *(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.finished_at),
-    )
+    columns = StoredMatch.id, StoredMatch.status, StoredMatch.reason
     seqs = list(found.seqs[start : start + PAGE_SIZE])
     if seqs:
         query = select(*columns).join(Result, Result.match_id == StoredMatch.id).where(Result.seq.in_(seqs))

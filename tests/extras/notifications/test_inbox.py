@@ -13,9 +13,9 @@ from referee.workflows.bots import check_claims, check_results, handshake_result
 from referee_extras.notifications import inbox, outbox, result_messages
 from referee_extras.notifications.notification_types import TYPES, describe_notification
 from referee_extras.notifications.tables import InboxEntry
-from tests.database.pruning import prune
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World, manifest_of
+from tests.extras.retention.pruning import prune
 
 
 def entries(world: World, account_id: str, **how: Any) -> list[InboxEntry]:

@@ -13,8 +13,8 @@ from referee.events import BotDeleted
 from referee_extras.notifications import deliveries, outbox, personal_data, webhooks
 from referee_extras.notifications.deliveries import DeliveryJob, DeliveryOutcome
 from referee_extras.notifications.tables import Delivery, Webhook
-from tests.database.pruning import prune
 from tests.database.world import World
+from tests.extras.retention.pruning import prune
 
 URL = "https://hooks.example.org/mine"
 WELL = DeliveryOutcome(200)

@@ -15,13 +15,13 @@ from sqlalchemy import select
 from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
-from referee.retention_limits import DAYS_30
 from referee.workflows.accounts import account_recovery
 from referee_extras.notifications import deliveries, outbox, result_messages, webhooks
 from referee_extras.notifications.notification_types import SUBSCRIBABLE_TYPES, TYPES
 from referee_extras.notifications.schemas import NewWebhook
 from referee_extras.notifications.states import WebhookState
 from referee_extras.notifications.tables import Delivery
+from referee_extras.retention.limits import DAYS_30
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for

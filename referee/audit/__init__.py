@@ -1,0 +1,1 @@
+"""Audit what follows from logs and ledgers: in the database, and from outside with public files."""
