@@ -42,7 +42,7 @@ up: $(VENV)/.runtime
 env:
 	@$(PYTHON) deploy/make_env.py
 
-test: lint types browser nginx promtool
+test: lint browser nginx promtool
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Run whole campaigns, of which `make test` runs a short slice each: the tests with the mark `long`.

@@ -12,7 +12,6 @@ from api.bots import directory_pages, register_page
 from api.bots import pages as bots
 from api.chain import pages as chain
 from api.games import pages as games
-from api.ladders import exchange_pages as exchanges
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.matches import void_pages as voids
@@ -30,7 +29,6 @@ GROUPS = (
     games,
     guides,
     ladders,
-    exchanges,
     bots,
     directory_pages,
     chain,

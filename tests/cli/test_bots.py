@@ -16,19 +16,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.cli.api_client import Api
-from tests.cli.hall import LOOPBACK
-from tests.cli.running import PATIENCE_S, comes_true, service, surroundings
+from tests.cli.hall import RunningHall
+from tests.cli.running import PATIENCE_S, comes_true, surroundings
 from tests.deploy.processes import free_ports
 
 
 @pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Return the environment that lets an author's commands use a service."""
-    with service(tmp_path_factory.mktemp("bots") / "data", "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as up:
-        with Api(up.url) as anybody:
-            token = str(anybody.post("/accounts", {"name": "Author"})["token"]["token"])
-        yield {"REFEREE_URL": up.url, "REFEREE_TOKEN": token}
+def there(running_hall: RunningHall) -> dict[str, str]:
+    """Return the environment of an author's commands."""
+    return running_hall.as_author("Author of programs")
 
 
 def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Result:
@@ -184,14 +180,11 @@ def test_a_mistyped_url_is_mended_and_the_bot_keeps_its_secret(there: dict[str, 
     assert f"from http://127.0.0.1:{wrong} to http://127.0.0.1:{right}" in moved.stderr
 
 
-def test_an_account_without_bots_is_told_how_to_register_one(there: dict[str, str]) -> None:
-    with Api(there["REFEREE_URL"]) as anybody:
-        token = str(anybody.post("/accounts", {"name": "Newcomer"})["token"]["token"])
+def test_an_account_without_bots_is_told_how_to_register_one(running_hall: RunningHall) -> None:
+    newcomer = running_hall.as_author("Newcomer")
 
-    told = says(there | {"REFEREE_TOKEN": token}, "bots")
-
-    assert "referee register --start FILE --name NAME" in told.stdout
-    assert "you have no bots yet" in says(there | {"REFEREE_TOKEN": token}, "bots", "show", "X", status=1).output
+    assert "referee register --start FILE --name NAME" in says(newcomer, "bots").stdout
+    assert "you have no bots yet" in says(newcomer, "bots", "show", "X", status=1).output
 
 
 def test_a_retired_bot_is_listed_on_demand_and_not_found_by_its_name(there: dict[str, str]) -> None:

@@ -163,9 +163,9 @@ def test_a_schema_that_this_version_does_not_know_is_not_upgraded(
     said = state(tmp_path, old_backup)
     before = dumped(tmp_path)
 
-    refused = referee(*command, "--data", str(tmp_path))
+    refused = run(tmp_path, *command)
 
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert f"Error: {said}" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert dumped(tmp_path) == before

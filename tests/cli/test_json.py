@@ -126,14 +126,3 @@ def test_a_backup_that_is_restored_and_audited_prints_two_lines(tmp_path: Path) 
     assert restored["inventory"]["counts"]["accounts"] >= 1
     assert restored["cancelled_matches"] == 0
     assert "differences" in audited
-
-
-def test_house_players_that_are_compared(tmp_path: Path) -> None:
-    out = tmp_path / "ratings.json"
-
-    compared = document(
-        "house", "calibrate", "--game", "saint-poker", "--deals", "2", "--processes", "1", "--out", str(out)
-    )
-
-    assert compared["file"] == str(out)
-    assert {item["pairing"]["player"] for item in compared["items"]} >= {"house:2", "house:3"}

@@ -17,13 +17,12 @@ from click.testing import CliRunner, Result
 from referee.bots import house_bots
 from referee.cli import main, progress
 from referee.cli import public_audit as auditing
-from referee.db.engine import Database
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.match.signing_keys import SigningKey
 from referee.workflows.voids import voiding
-from tests.api.serving import serving
-from tests.database.world import FakeClock, World, manifest_of
+from tests.api.in_thread import api_in_thread
+from tests.database.world import manifest_of
 from tests.surroundings import MASTER_KEY
 
 RESULTS = 8  # of the first ladder, the void one included
@@ -31,7 +30,7 @@ RESULTS = 8  # of the first ladder, the void one included
 
 @dataclass
 class Hall:
-    """A service under gunicorn with two ladders: one with voids, an anchor and odd versions, and a small one."""
+    """A service with two ladders: one with voids, an anchor and odd versions, and a small one."""
 
     folder: Path
     url: str
@@ -64,8 +63,7 @@ class Hall:
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
     folder = tmp_path_factory.mktemp("audited")
-    with serving(folder, 8, REFEREE_RATE_LIMITS="false") as server:
-        world = World(Database(f"sqlite:///{folder / 'referee.db'}", clock=FakeClock()))
+    with api_in_thread(folder, rate_limits=False) as (url, world):
         bots = [world.bot(manifest=manifest_of(version)) for version in ("1.0", "=1+1", "'x")]
         with world.database.write() as session:
             house = house_bots.get_or_create_house_bot(session, "sound").id
@@ -77,8 +75,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         other = world.play(bots)
         with world.database.read() as session:
             name = ratings.get_ladder(session, str(played[0].ladder_id)).name
-        world.database.dispose()
-        yield Hall(folder, f"http://127.0.0.1:{server.port}", str(played[0].ladder_id), name, str(other.ladder_id))
+        yield Hall(folder, url, str(played[0].ladder_id), name, str(other.ladder_id))
 
 
 def test_honest_ladders_hold(hall: Hall) -> None:

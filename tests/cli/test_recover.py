@@ -5,7 +5,6 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,16 +13,14 @@ from referee.cli import saved_tokens
 from referee.cli.api_client import Api
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
-from tests.cli.hall import LOOPBACK
-from tests.cli.running import PATIENCE_S, Service, comes_true, service, surroundings
+from tests.cli.hall import RunningHall
+from tests.cli.running import PATIENCE_S, Service, comes_true, surroundings
 from tests.cli.test_login import read_until, says
 
 
-@pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    data = tmp_path_factory.mktemp("recovery") / "data"
-    with service(data, "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as running:
-        yield running
+@pytest.fixture
+def up(running_hall: RunningHall) -> Service:
+    return running_hall.up
 
 
 @pytest.fixture(autouse=True)
@@ -38,16 +35,16 @@ def opens(up: Service, token: str | None) -> bool:
 
 
 def test_a_lost_token_is_replaced_with_the_recovery_code(up: Service, config: Path, tmp_path: Path) -> None:
-    opened = says(up, "login", "--name", "Ada")
+    opened = says(up.url, "login", "--name", "Ada")
     lost = saved_tokens.load(up.url)
     file = tmp_path / "code.txt"
     file.write_text(opened.stdout.partition("recovery code: ")[2])
 
-    kept = says(up, "api", "POST", "/accounts/me/recovery-code")
-    outdated = says(up, "recover", "Ada", "--code-file", str(file), status=1)
+    kept = says(up.url, "api", "POST", "/accounts/me/recovery-code")
+    outdated = says(up.url, "recover", "Ada", "--code-file", str(file), status=1)
     file.write_text(json.loads(kept.stdout)["recovery_code"])
     saved_tokens.delete(up.url)
-    recovered = says(up, "recover", "Ada", "--code-file", str(file))
+    recovered = says(up.url, "recover", "Ada", "--code-file", str(file))
 
     assert "Keep it apart from the token" in opened.stderr
     assert "the recovery code is wrong" in outdated.output
@@ -57,19 +54,19 @@ def test_a_lost_token_is_replaced_with_the_recovery_code(up: Service, config: Pa
 
 
 def test_a_lost_token_is_replaced_with_the_secret_of_a_bot(up: Service, config: Path, tmp_path: Path) -> None:
-    says(up, "login", "--name", "Bob")
+    says(up.url, "login", "--name", "Bob")
     lost = saved_tokens.load(up.url)
     folder = tmp_path / "mybot"
     folder.mkdir()
     with serving(Bot(), secret_file=folder / "secret.txt") as url:
-        says(up, "register", url, "--name", "Bobs bot", "--secret-file", str(folder / "secret.txt"), "--no-check")
+        says(up.url, "register", url, "--name", "Bobs bot", "--secret-file", str(folder / "secret.txt"), "--no-check")
         with Api(up.url) as anybody:
-            assert comes_true(lambda: list(anybody.items("/bots?status=verified")))
+            assert comes_true(lambda: "Bobs bot" in {bot["name"] for bot in anybody.items("/bots?status=verified")})
     way = ("--bot", "Bobs bot", "--secret-file")
 
-    stranger = says(up, "recover", "Ada", *way, str(folder), status=1)
-    empty = says(up, "recover", "Bob", *way, str(tmp_path), status=2)
-    recovered = says(up, "recover", "Bob", *way, str(folder), "--json")
+    stranger = says(up.url, "recover", "Ada", *way, str(folder), status=1)
+    empty = says(up.url, "recover", "Bob", *way, str(tmp_path), status=2)
+    recovered = says(up.url, "recover", "Bob", *way, str(folder), "--json")
 
     assert "You are signed in" in stranger.output
     assert "has no secret" in empty.output
@@ -80,12 +77,14 @@ def test_a_lost_token_is_replaced_with_the_secret_of_a_bot(up: Service, config: 
 
 def test_wrong_usage_of_recover_says_what_to_pass(up: Service) -> None:
     for options in (("--bot", "B"), ("--secret-file", "x"), ("--bot", "B", "--secret-file", "x", "--code-file", "-")):
-        assert "Pass --bot and --secret-file, or --code-file" in says(up, "recover", "Ada", *options, status=2).output
-    assert "Pass --code-file FILE" in says(up, "recover", "Ada", status=2).output
+        assert (
+            "Pass --bot and --secret-file, or --code-file" in says(up.url, "recover", "Ada", *options, status=2).output
+        )
+    assert "Pass --code-file FILE" in says(up.url, "recover", "Ada", status=2).output
 
 
 def test_on_a_terminal_recover_asks_for_the_code_and_does_not_show_it(up: Service, config: Path) -> None:
-    opened = json.loads(says(up, "login", "--name", "Lou", "--json").stdout)
+    opened = json.loads(says(up.url, "login", "--name", "Lou", "--json").stdout)
     saved_tokens.delete(up.url)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(

@@ -21,8 +21,8 @@ from referee.cli.api_client import Api
 from referee.cli.bot_check import format_report
 from referee.ladders.official import load_official_ladders
 from referee.protocol.signing import challenge_proof
-from tests.cli.hall import LOOPBACK
-from tests.cli.running import comes_true, service
+from tests.cli.hall import RunningHall
+from tests.cli.running import comes_true
 from tests.cli.test_starter_bots import started
 
 MANIFEST = {"protocol": "2", "name": "babbler", "version": "7", "games": ["saint-poker"]}
@@ -79,14 +79,11 @@ def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Resul
 
 
 @pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Return the environment that lets an author's commands use a service with its house bots."""
-    data = tmp_path_factory.mktemp("hall") / "data"
-    with service(data, "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as up:
-        with Api(up.url) as anybody:
-            token = str(anybody.post("/accounts", {"name": "Author"})["token"]["token"])
-            assert comes_true(lambda: list(anybody.items("/bots?status=house")))
-        yield {"REFEREE_URL": up.url, "REFEREE_TOKEN": token}
+def there(running_hall: RunningHall) -> dict[str, str]:
+    """Return the environment of an author's commands, once there are house bots to play."""
+    with Api(running_hall.url) as anybody:
+        assert comes_true(lambda: list(anybody.items("/bots?status=house")))
+    return running_hall.as_author("Author")
 
 
 def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(

@@ -19,20 +19,19 @@ from referee.db.engine import Database
 from referee.tournaments.tables import Tournament
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
-from tests.cli.hall import Hall, hall
+from tests.cli.hall import RunningHall
 from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "tournaments.md"
 SHORT = ["--game", "saint-poker", "--seats", "2", "--option", "rounds=2", "--unrated"]
 
 
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
-    with hall(tmp_path_factory.mktemp("hall")) as opened:
-        yield opened
+@pytest.fixture
+def there(running_hall: RunningHall) -> RunningHall:
+    return running_hall
 
 
-def test_the_walk_through_of_the_page_runs(there: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_walk_through_of_the_page_runs(there: RunningHall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "organiser.token").write_text(f"{there.token}\n")
     walk = re.search(r"<!-- run by tests/cli/test_tournament.py -->\n```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
@@ -55,7 +54,7 @@ def test_the_walk_through_of_the_page_runs(there: Hall, tmp_path: Path, monkeypa
     assert own["row"]["bot"] == there.bots["Ada sound"]
 
 
-def test_a_knockout_is_seeded_and_streamed(there: Hall) -> None:
+def test_a_knockout_is_seeded_and_streamed(there: RunningHall) -> None:
     there.says("create", "Winter knockout", *SHORT, "--format", "knockout", "--format-option", "seeding=hand", "--open")
     there.says("enter", "Winter knockout", *there.bots, "--seed", "1")
     told = there.says("start", "Winter knockout", "--watch", "--json").stdout.splitlines()
@@ -65,7 +64,7 @@ def test_a_knockout_is_seeded_and_streamed(there: Hall) -> None:
     assert {entry["name"]: entry["seed"] for entry in entered} == dict(zip(there.bots, range(1, 5), strict=True))
 
 
-def test_a_question_of_a_match_can_be_asked_again(there: Hall) -> None:
+def test_a_question_of_a_match_can_be_asked_again(there: RunningHall) -> None:
     event = there.json("show", "Spring cup")["id"]
     matches = there.up.get(f"/api/v1/tournaments/{event}/matches")["items"]
     seated = [[place["name"] for place in match["seats"]] for match in matches]
@@ -74,7 +73,7 @@ def test_a_question_of_a_match_can_be_asked_again(there: Hall) -> None:
     )
 
     def reask(*arguments: str, token: str = "") -> Result:
-        environment = {"REFEREE_URL": there.up.url, "REFEREE_TOKEN": token}
+        environment = {"REFEREE_URL": there.url, "REFEREE_TOKEN": token}
         return CliRunner().invoke(
             main, ["reask", match["id"], "0", "--seat", str(seat + 1), *arguments], env=environment
         )
@@ -91,7 +90,7 @@ def test_a_question_of_a_match_can_be_asked_again(there: Hall) -> None:
     assert "bad_status" in owner.output  # reached, and it wants a signature
 
 
-def test_a_download_goes_on_where_it_broke_off(there: Hall, tmp_path: Path) -> None:
+def test_a_download_goes_on_where_it_broke_off(there: RunningHall, tmp_path: Path) -> None:
     file = tmp_path / "spring-cup.ndjson.gz"
     first = there.json("logs", "Spring cup", "--out", str(tmp_path), "--verify")
     whole = file.read_bytes()
@@ -107,7 +106,7 @@ def test_a_download_goes_on_where_it_broke_off(there: Hall, tmp_path: Path) -> N
     assert file.read_bytes() == b"something else"
 
 
-def test_refusals_are_sentences_with_a_status(there: Hall) -> None:
+def test_refusals_are_sentences_with_a_status(there: RunningHall) -> None:
     unknown = there.says("show", "Autumn cup", status=1).stderr
     foreign = there.json("create", "Mine", *SHORT, token=there.owner, status=1)
     nobody = there.says("create", "Mine", *SHORT, token="ref_no", status=1).stderr
@@ -123,7 +122,7 @@ def test_refusals_are_sentences_with_a_status(there: Hall) -> None:
     assert larger.startswith("Error: --option turns: ")
 
 
-def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
+def test_one_name_for_two_events_is_settled_by_id(there: RunningHall) -> None:
     first, second = (there.json("create", "Twins", *SHORT)["id"] for _ in range(2))
 
     refused = there.says("open", "twins", status=1).stderr
@@ -138,7 +137,7 @@ def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
     assert [one["id"] for one in listed] == [second, first]
 
 
-def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(there: Hall) -> None:
+def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(there: RunningHall) -> None:
     event = there.json("create", "Late cup", *SHORT, "--starts-at", "+1h", "--open")["id"]
     there.says("enter", event, "Ada sound")
     database = Database(f"sqlite:///{there.up.folder / 'referee.db'}")
@@ -157,7 +156,7 @@ def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(ther
     there.says("cancel", event)
 
 
-def test_a_tournament_pauses_and_goes_on(there: Hall) -> None:
+def test_a_tournament_pauses_and_goes_on(there: RunningHall) -> None:
     event = there.json("create", "Long cup", *SHORT, "--open")["id"]
     there.says("enter", event, "ada SOUND", "carl random", "--seed", "1")
     there.says("start", event)
@@ -171,7 +170,7 @@ def test_a_tournament_pauses_and_goes_on(there: Hall) -> None:
     assert "Long cup: saint-poker, 2 seats, round robin: finished, 1 matches" in watched
 
 
-def test_a_watch_outlives_the_service_it_asks(there: Hall) -> None:
+def test_a_watch_outlives_the_service_it_asks(there: RunningHall) -> None:
     event = there.json("create", "Rained off", *SHORT, "--open")
     with watching(there, event["id"]) as watch:
         assert watch.stdout is not None
@@ -188,7 +187,7 @@ def test_a_watch_outlives_the_service_it_asks(there: Hall) -> None:
     assert (watch.returncode, "cancelled (It rained.), 0 matches" in said) == (0, True)
 
 
-def test_a_watch_ends_at_a_word(there: Hall) -> None:
+def test_a_watch_ends_at_a_word(there: RunningHall) -> None:
     event = there.json("create", "Never played", *SHORT, "--open")
     with watching(there, event["id"], "--json") as watch:
         assert watch.stdout is not None
@@ -202,10 +201,10 @@ def test_a_watch_ends_at_a_word(there: Hall) -> None:
 
 
 @contextmanager
-def watching(there: Hall, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def watching(there: RunningHall, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A watch as a process of its own."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "tournament", "watch", *arguments, "--url", there.up.url],
+        [sys.executable, "-m", "referee", "tournament", "watch", *arguments, "--url", there.url],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings(),
     )  # fmt: skip
     with process:
