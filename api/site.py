@@ -18,7 +18,6 @@ from api.matches import void_pages as voids
 from api.overview import pages as overview
 from api.pages import guides, page, page_places, static_files
 from api.requests import DOCS_POLICY
-from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
@@ -33,7 +32,6 @@ GROUPS = (
     directory_pages,
     chain,
     voids,
-    search,
     matches,
     register_page,
     account,

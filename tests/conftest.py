@@ -12,7 +12,7 @@ from hypothesis import settings
 from tests.lanes import Lanes
 
 FIRST = (  # folders
-    *("end_to_end", "browser", "cli", "deploy", "bench", "tools", "upgrade", "api"),
+    *("end_to_end", "browser", "service", "cli", "deploy", "bench", "tools", "upgrade", "api"),
     *("tournaments", "matches", "ladders", "webhooks", "db", "bots", "accounts", "workers"),
 )
 settings.register_profile("tests", deadline=None, max_examples=50)  # by default, a slow machine fails tests

@@ -19,15 +19,14 @@ BESIDE_NO_BROWSER = (  # they add network interfaces to the machine, at which Ch
 )
 
 
-RUNNING_HALL = ("bots", "recover", "register", "tournament")  # tests/cli/test_*.py: one service for all of them
+SERVICE = "tests/cli/service/"  # one service for all of them
 
 
 def unit_of(test_id: str) -> str:
-    """Return the unit of a test: its file, or that of all tests that share the browser or a running hall."""
+    """Return the unit of a test: its file, or that of all tests that share the browser or a service."""
     if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)):
         return BROWSER
-    file = test_id.partition("::")[0]
-    return "running hall" if file in {f"tests/cli/test_{name}.py" for name in RUNNING_HALL} else file
+    return SERVICE if test_id.startswith(SERVICE) else test_id.partition("::")[0]
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types

@@ -47,6 +47,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
+    "referee.standings": (*PURE, "referee", "referee.figures"),
     "referee.master_keys": (),
     "referee.private_files": (),
     "referee.private_ranges": (),
@@ -101,7 +102,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
         )
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"kinds", "ratings", "tables"},
+    "referee.ladders": {"ratings", "tables"},
     "referee.tournaments": set(),
 }
 FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of commands, that extras may import
@@ -112,31 +113,20 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.webhooks": {"states", "tables"},
     "referee.matches": {
-        "chain",
-        "deal_groups",
-        "ended_openings",
-        "log_pruning",
-        "logs",
-        "match_filters",
-        "matches",
-        "results",
-        "states",
-        "tables",
+        *("chain", "deal_groups", "ended_openings", "log_pruning", "logs", "match_filters", "matches"),
+        *("results", "states", "tables"),
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"},
+    "referee.ladders": {
+        *("kinds", "leaderboard", "months", "owner_exchanges", "ranks", "rating_errors", "ratings", "tables"),
+    },
     "referee.tournaments": {
-        *("announcement", "entries", "standings", "states", "table_options", "tables", "tournaments", "watching"),
+        *("announcement", "entries", "rounds", "standings", "states", "table_options", "tables", "terms"),
+        *("tournaments", "watching"),
     },
     "referee.cli": {
-        "api_client",
-        "audit",
-        "lazy_group",
-        "options",
-        "output",
-        "plain_text",
-        "tables",
-        "tournament.remote",
+        *("admin", "api_client", "audit", "lazy_group", "live_view", "options", "output", "plain_text"),
+        *("problem_report", "progress", "tables", "tournament.remote", "up"),
     },
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }

@@ -14,6 +14,7 @@ from referee.audit.log_facts import read_facts
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.errors import BadLog
+from referee.games import catalogue, has_rules
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.match.log import digest
@@ -31,12 +32,12 @@ SEATS: Final = {"bots": "bot_id", "placements": "placement", "returns": "returns
 class AuditedPage(NamedTuple):
     """Hold the differences of some logs, the ids of their matches, and the last of them if further ones follow.
 
-    ``deleted`` is the number of logs that were deleted: they are signed, but not replayable.
+    ``not_replayable`` is the number of logs that were deleted, or whose rules are not installed.
     """
 
     differences: list[Difference]
     matches: list[str]
-    deleted: int
+    not_replayable: int
     last: str | None
 
 
@@ -68,15 +69,20 @@ class _AuditedMatch:
     def is_log_deleted(self) -> bool:
         return self.log is not None and self.match.log_deleted_at is not None and not self.log.gzip_log
 
+    @property
+    def has_rules(self) -> bool:
+        return has_rules(self.match.game, self.match.rules_version)
+
 
 def count_matches(session: Session) -> int:
     """Return the number of matches to compare."""
     return int(session.scalars(_select_audited(func.count())).one())
 
 
-def count_deleted(session: Session) -> int:
-    """Return how many logs were deleted."""
-    return session.scalars(select(func.count()).where(StoredMatch.log_deleted_at.is_not(None))).one()
+def count_not_replayable(session: Session) -> int:
+    """Return how many logs were deleted, or are of games that are not installed."""
+    is_missing = or_(StoredMatch.log_deleted_at.is_not(None), StoredMatch.game.not_in(catalogue()))
+    return int(session.scalars(_select_audited(func.count()).where(is_missing)).one())
 
 
 def check_page(session: Session, after: str, limit: int) -> AuditedPage:
@@ -92,8 +98,8 @@ def check_page(session: Session, after: str, limit: int) -> AuditedPage:
         _AuditedMatch(match, group, log, result, signed, seats[match.id]) for match, group, log, result, signed in rows
     ]
     differences = [found for stored in page for found in (*_check_signature(stored), *_check(session, stored))]
-    deleted = sum(stored.is_log_deleted for stored in page)
-    return AuditedPage(differences, match_ids, deleted, match_ids[-1] if len(page) == limit else None)
+    not_replayable = sum(stored.is_log_deleted or not stored.has_rules for stored in page)
+    return AuditedPage(differences, match_ids, not_replayable, match_ids[-1] if len(page) == limit else None)
 
 
 def _select_audited(*columns: Any) -> Select[Any]:
@@ -134,7 +140,7 @@ def _check(session: Session, stored: _AuditedMatch) -> Iterator[Difference]:
         return
     if match.status not in PLAYED:
         yield Difference("match", match.id, match.status, "finished, as it has a result", result.ladder_id)
-    if stored.is_log_deleted:  # it is not replayable; what it proved was compared as long as the service kept it
+    if stored.is_log_deleted or not stored.has_rules:  # a deleted log was compared as long as the service kept it
         yield from compare("log", {match.id: log.digest}, {match.id: result.digest}, result.ladder_id)
         return
     if not log.gzip_log:

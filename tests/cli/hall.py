@@ -20,7 +20,7 @@ from referee.games import catalogue
 from referee.runtime.house_servers import HouseServer
 from referee.version import RELEASE
 from tests.api.in_thread import api_in_thread
-from tests.cli.running import Service, comes_true, service
+from tests.cli.running import Service, comes_true, says, service
 from tests.database.world import certify, manifest_of
 
 CAST = {"Ada sound": "sound", "Blaise sound": "sound", "Carl random": "random", "Dora random": "random"}
@@ -39,15 +39,11 @@ class Hall:
     def says(self, *arguments: str, token: str | None = None, status: int = 0) -> Result:
         """Runs ``referee tournament …`` as the organiser and expects this exit status."""
         environment = {"REFEREE_URL": self.url, "REFEREE_TOKEN": self.token if token is None else token}
-        told = CliRunner().invoke(main, ["tournament", *arguments], env=environment)
-        assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
-        return told
+        return says(environment, "tournament", *arguments, status=status)
 
     def as_owner(self, *arguments: str) -> str:
         """Run ``referee …`` as the owner of the first bot, and return what it prints."""
-        told = CliRunner().invoke(main, arguments, env={"REFEREE_URL": self.url, "REFEREE_TOKEN": self.owner})
-        assert told.exit_code == 0, f"{arguments}: {told.output}\n{told.exception!r}"
-        return told.stdout
+        return says({"REFEREE_URL": self.url, "REFEREE_TOKEN": self.owner}, *arguments).stdout
 
     def json(self, *arguments: str, token: str | None = None, status: int = 0) -> Any:
         """The document that it prints with ``--json``."""

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from referee.accounts import accounts
 from referee.cli import main, saved_tokens
 from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 
 
 @dataclass
@@ -24,9 +25,7 @@ class Service:
     token: str
 
     def call(self, *arguments: str, status: int = 0) -> Result:
-        done = CliRunner().invoke(main, ["api", *arguments], env={"REFEREE_URL": self.url, "REFEREE_TOKEN": self.token})
-        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-        return done
+        return says({"REFEREE_URL": self.url, "REFEREE_TOKEN": self.token}, "api", *arguments, status=status)
 
 
 @pytest.fixture(scope="module")

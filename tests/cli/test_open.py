@@ -106,10 +106,3 @@ def test_where_there_is_no_browser_the_url_is_printed(tmp_path: Path, monkeypatc
     assert told.exit_code == 0
     assert (tmp_path / "match.html").as_uri() in told.stderr
     assert "No browser can be started here. Open this URL yourself" in told.stderr
-
-
-def test_a_local_database_has_no_pages(tmp_path: Path) -> None:
-    told = CliRunner().invoke(main, ["standings", "--data", str(tmp_path), "--open"])
-
-    assert told.exit_code == 2
-    assert "Pass the --url of the service with --open." in told.output

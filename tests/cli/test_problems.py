@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.runtime.output_tail import MAX_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
-from tests.cli.running import PATIENCE_S
+from tests.cli.running import PATIENCE_S, says
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 ERROR = "KeyError: 'legall'"
@@ -72,9 +71,7 @@ def starter(folder: Path, right: str, wrong: str) -> str:
 
 
 def run(*arguments: str, status: int = 0) -> Result:
-    done = CliRunner().invoke(main, list(arguments))
-    assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-    return done
+    return says({}, *arguments, status=status)
 
 
 def play(*arguments: str, status: int = 0) -> Result:
@@ -147,19 +144,6 @@ def test_what_a_bot_reports_of_itself_is_in_no_log_and_on_no_page(crashing: str)
 
     for file in ("replay.ndjson", "replay.html"):
         assert "legall" not in Path(file).read_text()
-
-
-def test_local_tournaments_tell_of_crashes(crashing: str, tmp_path: Path) -> None:
-    table = ("tournament", "local", "--game", "saint-poker", "--deals", "2", *SHORT, crashing, "house:first")
-
-    shown = run(*table, "--out", str(tmp_path / "one"))
-    document = json.loads(run(*table, "--out", str(tmp_path / "two"), "--json").stdout)
-
-    problems = document["problems"]["crashing"]
-    assert document["problems"]["house:first"] is None
-    assert problems["errors"] == problems["decisions"] > 4
-    assert f"The code of crashing failed in {problems['errors']} of" in shown.stderr
-    assert shows_the_traceback(shown.stderr)
 
 
 def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:
@@ -264,14 +248,11 @@ def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> No
     dying = starter(
         tmp_path / "dying", "def answer_question(question):", "def answer_question(question):\n    os._exit(7)"
     )
-    table = ("tournament", "local", "--game", "saint-poker", "--deals", "1", *SHORT, dying, "house:first")
 
-    played, tournament = play(dying, status=3), run(*table, "--out", "dead", status=3)
+    played = play(dying, status=3)
 
-    assert "It was retired in 2 matches," in tournament.stderr
-    for told in (played.stderr, tournament.stderr):
-        assert re.search("unreachable, [36] times", told)
-        assert "dying exited with status 7" in told
+    assert "unreachable, 3 times" in played.stderr
+    assert "dying exited with status 7" in played.stderr
 
 
 # -- faults --

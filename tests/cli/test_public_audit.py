@@ -22,6 +22,7 @@ from referee.match.canonical import Json
 from referee.match.signing_keys import SigningKey
 from referee.workflows.voids import voiding
 from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 from tests.database.world import manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -39,9 +40,7 @@ class Hall:
     other: str
 
     def audit(self, *arguments: str, status: int = 0, url: str = "") -> Result:
-        done = CliRunner().invoke(main, ["admin", "audit", "--url", url or self.url, *arguments])
-        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-        return done
+        return says({}, "admin", "audit", "--url", url or self.url, *arguments, status=status)
 
     @contextmanager
     def bent(self, table: str, statement: str) -> Iterator[None]:

@@ -15,6 +15,7 @@ from referee.cli import main
 from referee.ladders import rating_errors, ratings
 from referee.match.log_bundle import split_logs
 from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,9 +31,7 @@ class Hall:
     bots: list[str]
 
     def says(self, *arguments: str, status: int = 0) -> Result:
-        done = CliRunner().invoke(main, [*arguments, "--url", self.url])
-        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-        return done
+        return says({}, *arguments, "--url", self.url, status=status)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from referee.accounts import accounts
 from referee.cli import main
 from referee_extras.classes.cards import Card, render_cards
 from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +30,7 @@ def access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 
 def run(access: list[str], file: Path, *arguments: str, status: int = 0) -> tuple[str, str]:
     """Run the command, and return what it wrote to standard output and to standard error."""
-    done = CliRunner().invoke(main, ["admin", "class", str(file), *arguments, *access])
-    assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
+    done = says({}, "admin", "class", str(file), *arguments, *access, status=status)
     return done.stdout, done.stderr
 
 
