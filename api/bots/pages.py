@@ -23,8 +23,7 @@ from referee.bots.tables import Bot
 from referee.db import former_names
 from referee.db.paging import MAX_PAGE_SIZE
 from referee.friendlies import rules
-from referee.ladders import directory, members, months, ranks, ratings
-from referee.ladders.ranks import LadderRank
+from referee.ladders import directory, ladder_rows, members, months, ratings
 from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
@@ -83,8 +82,8 @@ class Results:
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(current_session(), bot_id)
     (listing,) = directory.load_listings(current_session(), [found])
-    rated = sorted(ratings.load_ratings(current_session(), bot_id), key=lambda pair: -pair[1].games)
-    ladder_ranks = [(ladder, find_rank(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
+    ranks = ladder_rows.load_ranks(current_session(), bot_id)
+    ladders = [rank.ladder for rank in ranks]
     certificate = certificates.current_certificate(current_session(), found)
     return page(
         "bots/bot.html",
@@ -95,11 +94,11 @@ def bot(bot_id: str) -> Response:
         friendly_rules=rules.describe_rules(rules.get_rules(current_session(), bot_id)),
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),
-        ladder_ranks=ladder_ranks,
+        ranks=ranks[:LADDERS],
         titles=months.list_titles(current_session(), bot_id, limit=TITLES),
-        hidden_ladders=len(rated) - len(ladder_ranks),
-        histories=[history(ladder, found) for ladder in _ladders_to_plot([ladder for ladder, _ in rated])],
-        more_histories=len(rated) > HISTORIES and "ladder" not in request.args,
+        hidden_ladders=max(0, len(ranks) - LADDERS),
+        histories=[history(ladder, found) for ladder in _ladders_to_plot(ladders)],
+        more_histories=len(ranks) > HISTORIES and "ladder" not in request.args,
         results=results(found),
         **recent(bot_id),
         certificate=None if certificate is None else attach_fitting_games(found, certificate),
@@ -107,7 +106,7 @@ def bot(bot_id: str) -> Response:
         known={"bot": found.id, "name": found.name, "games": found.games, "advice": advice()},
         points=points,
         ended_openings=count_ended_openings(current_session(), OpeningFilter(bot_id=found.id)),
-        rated=[ladder for ladder, _ in rated],
+        rated=ladders,
     )
 
 
@@ -123,12 +122,6 @@ def evidence(bot_id: str, fault_id: int) -> Response:
 def advice() -> dict[str, str]:
     """Return the advice about each fault, keyed by the code of the fault."""
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
-
-
-def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
-    found = ranks.find_rank(current_session(), ladder_id, bot_id)
-    assert found is not None, "a rating with games has a rank"
-    return found
 
 
 def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
