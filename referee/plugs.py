@@ -111,7 +111,7 @@ class Extra:
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
     tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler; see ``run_steps``
-    settings: str | None = None  # a dataclass with ``load(env)``; its fields are read as those of ``Settings``
+    settings: str | None = None  # a class with ``defaults()`` by name, and ``load(env)`` for an instance
     events: Mapping[type[Event], str] = field(default_factory=dict)  # functions of a session and such an event
     runner_work: str | None = None  # a ``RunnerWork``
     organised: Sequence[Organised] = ()
