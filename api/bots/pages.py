@@ -10,7 +10,7 @@ from typing import Any, Final
 from flask import Response, request
 from markupsafe import Markup
 
-from api.bots.presentation import attach_fitting_games, compare_pair
+from api.bots.presentation import attach_fitting_games
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT, points
@@ -29,7 +29,6 @@ from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
 from referee.matches.bot_stats import BotTotals
 from referee.matches.ended_openings import OpeningFilter, count_ended_openings
-from referee.matches.head_to_head import PairResult
 from referee.matches.match_filters import MatchFilter
 from referee.matches.results import load_public_scores
 from referee.protocol.fault_advice import ADVICE
@@ -125,21 +124,6 @@ def advice() -> dict[str, str]:
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 
-@pages.view('/bots/<id("bot"):bot_id>/head-to-head/<id("bot"):opponent_id>')
-def show_head_to_head(bot_id: str, opponent_id: str) -> Response:
-    """Show how a bot did against another one, with their last matches."""
-    compared = compare_pair(bot_id, opponent_id)
-    return page(
-        "bots/head_to_head.html",
-        bot=compared.bot,
-        opponent=compared.opponent,
-        total=compared.total,
-        games=[(result.game, result, draw_shares(result)) for result in compared.games],
-        complete=compared.is_complete,
-        **recent(bot_id, opponent_id),
-    )
-
-
 def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
     """Return the last ``STEPS`` changes of the bot's rating on this ladder, with their chart."""
     changes: list[DescribedChange] = []
@@ -174,21 +158,19 @@ def results(of: Bot) -> Results | None:
     by_rival = bot_stats.by_rival(counted)
     names = bots.names_of(current_session(), list(by_rival)[:RIVALS])
     rivals = [
-        Rival(rival, names[rival], totals, draw_shares(totals)) for rival, totals in list(by_rival.items())[:RIVALS]
+        Rival(rival, names[rival], totals, draw_shares(totals.ahead, totals.level, totals.behind))
+        for rival, totals in list(by_rival.items())[:RIVALS]
     ]
     seats = [(number, seat, totals) for (number, seat), totals in bot_stats.by_seat(counted).items()]
     versions = list(bot_stats.by_version(counted).items())
     return Results(sorted(numbers), game, len(counted), rivals, len(by_rival) - len(rivals), seats, versions)
 
 
-def draw_shares(totals: BotTotals | PairResult) -> Markup:
+def draw_shares(ahead: int, level: int, behind: int) -> Markup:
     """Return a bar that shows how often the bot was placed ahead of the opponent, level with it and behind it."""
-    parts = [
-        StackPart(f"ahead: {totals.ahead}", totals.ahead, "ahead"),
-        StackPart(f"level: {totals.level}", totals.level, "level"),
-        StackPart(f"behind: {totals.behind}", totals.behind, "behind"),
-    ]
-    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.level} level, {totals.behind} behind")
+    counts = {"ahead": ahead, "level": level, "behind": behind}
+    parts = [StackPart(f"{name}: {count}", count, name) for name, count in counts.items()]
+    return stacked_bar(parts, f"{ahead} ahead, {level} level, {behind} behind")
 
 
 def recent(*bot_ids: str) -> dict[str, Any]:

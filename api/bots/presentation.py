@@ -4,16 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from api.auth import viewer_id
-from api.errors import invalid
 from api.extended import Extended
 from api.views import current_session
-from referee.bots import bots, certificates, checks
+from referee.bots import certificates, checks
 from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Certificate
 from referee.db import former_names
 from referee.db.paging import Page
 from referee.ladders import directory
-from referee.matches import head_to_head
 
 NEVER_CHECKED: Final = {
     "state": CheckState.IDLE,
@@ -55,17 +53,6 @@ def visible_bot(bot: Bot) -> Extended:
         return described
     check = checks.find_check(current_session(), bot.id) or NEVER_CHECKED
     return Extended(described, own=Extended(bot, check=check))
-
-
-def compare_pair(bot_id: str, opponent_id: str) -> Extended:
-    """Return the results of a bot against another one, with both bots. Raise a 422 if they are the same."""
-    session = current_session()
-    bot, opponent = bots.get_bot(session, bot_id), bots.get_bot(session, opponent_id)
-    if bot is opponent:
-        raise invalid([("opponent_id", "Must be another bot.")])
-    found = head_to_head.compare_bots(session, bot.id, opponent.id)
-    games = [Extended(result, game=game) for game, result in found.by_game.items()]
-    return Extended(found, bot=bot, opponent=opponent, games=games)
 
 
 def attach_fitting_games(bot: Bot, certificate: Certificate) -> Extended:

@@ -30,7 +30,6 @@ from referee.matches.states import VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings.presentation import (
-    StandingsColumn,
     deciding_columns,
     point_digits,
     shown_tie_breaks,
@@ -158,7 +157,7 @@ def standings_context(tournament: Tournament, number: int, *, all_columns: bool 
         "all_columns": all_columns,
         "deciding": deciding_columns(format, seats),
         "digits": point_digits(seats),
-        "blank": _blank_row(columns),
+        "blank": _blank_row(),
         "script": {
             "columns": [{"name": column.name, "digits": column.digits} for column in columns],
             "digits": point_digits(seats),
@@ -211,27 +210,10 @@ def _lines(
     return [{**view, "substitute": substitutes.get(view["bot"])} for view in views]
 
 
-def _blank_row(columns: Sequence[StandingsColumn]) -> Json:
+def _blank_row() -> Json:
     """Return an empty row, which the script uses as a template."""
-    return {
-        "bot": "",
-        "rank": "",
-        "name": "",
-        "owner": "",
-        "owner_name": "",
-        "withdrawn": False,
-        "disqualification": None,
-        "version_changed": False,
-        "substitute": None,
-        "points": 0,
-        "wins": 0,
-        "draws": 0,
-        "losses": 0,
-        "matches": 0,
-        "points_per_match": None,
-        "error_bar": {"low": None, "high": None},
-        "tie_breaks": [{"name": column.name, "value": None} for column in columns],
-    }
+    numbers = {"matches": 0, "points": 0, "points_per_match": None, "error_bar": {"low": None, "high": None}}
+    return {**dict.fromkeys(StandingsRow().fields, ""), **numbers, "tie_breaks": [], "substitute": ""}
 
 
 def _count_entries(listed: Sequence[Tournament]) -> dict[str, Json]:

@@ -222,13 +222,6 @@ def get_month(session: Session, ladder_id: str, month: date) -> ClosedMonth:
     return ClosedMonth(ladder, *found)
 
 
-def list_ladders_of(session: Session, month: date) -> list[ClosedMonth]:
-    """Return this month of all listed ladders that closed it: official ladders first, then by name."""
-    query = _with_ladders().where(LadderMonth.month == month, ~Ladder.unlisted)
-    found = session.execute(query.order_by(Ladder.official.desc(), Ladder.name))
-    return [ClosedMonth(*closed) for closed in found]
-
-
 def list_rows(
     session: Session, closed: LadderMonth, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[MonthRow]:

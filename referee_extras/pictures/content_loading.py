@@ -19,6 +19,7 @@ from referee.matches.states import ENDED, PLAYED, MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.ratings.elo import MICRO
 from referee.standings import RankedEntrant
+from referee.standings.presentation import point_digits
 from referee.tournaments import entries, tournaments
 from referee.tournaments.standings import load_tournament_results
 from referee.tournaments.states import OVER, TournamentState
@@ -169,8 +170,7 @@ def _load_leaders(session: Session, tournament: Tournament) -> Sequence[Row]:
 def _describe_points(row: RankedEntrant, seats: int) -> tuple[str, str]:
     if any(name in row.tie_breaks for name in _NO_POINTS):
         return "", ""
-    points = decimal(float(row.points), 1 if seats == 2 else 2)
-    return points, "points"
+    return decimal(float(row.points), point_digits(seats)), "points"
 
 
 def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
