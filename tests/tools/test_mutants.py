@@ -11,9 +11,9 @@ from tools.mutants.campaign import GAMES, Target, select_faults, table, try_faul
 from tools.mutants.copies import PRODUCT, ROOT, Copy
 from tools.mutants.explained import EXPLAINED, Spot
 from tools.mutants.faults import PlantedFault, faults_of, sample_faults
+from tools.mutants.line_coverage import LineCoverage, record
 from tools.mutants.product import table as room_table
 from tools.mutants.product import try_rooms
-from tools.mutants.recorder import Record, record
 
 SLICE = ("payer", "seat", "forgotten", "min/max", "condition")  # kinds that change what is played
 RULES = '''"""Rules: 1 < 2."""
@@ -140,7 +140,7 @@ def test_a_fault_without_an_end_is_stopped(copy: Copy) -> None:
 def test_faults_anywhere_are_tried_against_the_tests_that_run_their_line(copy: Copy) -> None:
     record(copy.folder, PRODUCT, ["tests/standings"])
 
-    trials = try_rooms(copy, Record(copy.folder), ["referee/standings", "workers/(top)"], 6, 1)
+    trials = try_rooms(copy, LineCoverage(copy.folder), ["referee/standings", "workers/(top)"], 6, 1)
 
     standings, workers = trials[:3], trials[3:]
     assert [trial.tests > 0 for trial in trials] == [True] * 3 + [False] * 3
