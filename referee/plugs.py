@@ -50,6 +50,7 @@ class PagePlace(StrEnum):
     TOURNAMENT_TABS = "tournament_tabs"  # tabs of its pages; gets it and the end of the path of the page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
+    TWO_BOTS = "two_bots"  # a link about a bot and an opponent; gets their ids and its text
 
 
 class Reaction(StrEnum):

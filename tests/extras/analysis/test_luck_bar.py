@@ -1,6 +1,6 @@
 """The chart of luck: positions worked out by hand."""
 
-from referee_extras.tournament_statistics.luck_bar import luck_bar
+from referee_extras.analysis.luck_bar import luck_bar
 from tests.api.test_charts import shapes
 
 

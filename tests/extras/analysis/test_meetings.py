@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 
 from referee.standings import HeadToHead
-from referee_extras.tournament_statistics.meetings import OpponentCounts, count_opponents, crosstable
+from referee_extras.analysis.meetings import OpponentCounts, count_opponents, crosstable
 from tests.standings.test_standings import ENTRANTS, Happened, outcome, some, tournaments
 
 

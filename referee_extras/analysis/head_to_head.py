@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from referee.db.lookup import divide_ids
+from referee.matches.results import select_public
 from referee.matches.states import DealSharing
 from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
-from referee.matches.usual_states import is_finished, is_revealed
-from referee.standings import MatchOutcome, SameCards, compare_same_cards
+from referee.matches.usual_states import is_finished
+from referee.standings import MatchOutcome
+from referee_extras.analysis.luck import SameCards, compare_same_cards
 
 MAX_MEETINGS: Final = 1_000  # most recent matches of both bots that are counted
 MAX_SHARED: Final = 500  # most recent matches with shared cards that are compared
@@ -90,8 +92,8 @@ def _count_matches(session: Session, bot_id: str) -> int:
 
 def _load_meetings(session: Session, fewer: str, more: str, bot_id: str, opponent_id: str) -> list[Meeting]:
     """Return the last matches that both bots played, newest first: one more than counts if there are too many."""
-    query = _public_results(StoredMatch.game, Result.bots, Result.placements)
-    query = query.where(_has_seat(fewer), _has_seat(more, looked_up=True))
+    query = select_public(StoredMatch.game, Result.bots, Result.placements)
+    query = query.where(is_finished(), _has_seat(fewer), _has_seat(more, looked_up=True))
     return [
         Meeting(game, _best_placement(bot_id, bots, placements), _best_placement(opponent_id, bots, placements))
         for game, bots, placements in session.execute(query.order_by(Result.seq.desc()).limit(MAX_MEETINGS + 1))
@@ -103,10 +105,10 @@ def _load_shared(session: Session, fewer: str, more: str) -> list[tuple[str, Mat
 
     A match in which both play is returned once.
     """
-    query = _public_results(
+    query = select_public(
         *(StoredMatch.game, StoredMatch.group_id, Result.match_id),
         *(Result.bots, Result.placements, Result.returns),
-    ).where(DealGroup.kind != DealSharing.OWN)
+    ).where(is_finished(), DealGroup.kind != DealSharing.OWN)
     rows = [*session.execute(query.where(_has_seat(fewer)).order_by(Result.seq.desc()).limit(MAX_SHARED))]
     for portion in divide_ids(row.group_id for row in rows):
         of_both = query.where(StoredMatch.group_id.in_(portion), _has_seat(more, looked_up=True))
@@ -115,12 +117,6 @@ def _load_shared(session: Session, fewer: str, more: str) -> list[tuple[str, Mat
         (row.game, MatchOutcome(tuple(row.bots), tuple(row.placements), tuple(row.returns), row.group_id))
         for row in {row.match_id: row for row in rows}.values()
     ]
-
-
-def _public_results(*columns: Any) -> Select[Any]:
-    """Return a query for these columns of results that count and whose deal groups are closed."""
-    query = select(*columns).select_from(Result).join(StoredMatch, StoredMatch.id == Result.match_id)
-    return query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(is_finished(), is_revealed())
 
 
 def _has_seat(bot_id: str, *, looked_up: bool = False) -> ColumnElement[bool]:

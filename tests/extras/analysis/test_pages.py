@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from referee.ratings.elo import MICRO
-from referee_extras.tournament_statistics.crosstable_grid import score_level
+from referee_extras.analysis.crosstable_grid import score_level
 from tests.api.conftest import Person, Service
 from tests.api.test_site_results import highlights_of
 from tests.api.test_site_tournaments import read, words

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import insert, select, text, update
 
-from referee.matches import deal_groups, head_to_head
-from referee.matches.head_to_head import PairComparison, PairResult, compare_bots
+from referee.matches import deal_groups
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, Result, StoredMatch
+from referee_extras.analysis import head_to_head
+from referee_extras.analysis.head_to_head import PairComparison, PairResult, compare_bots
 from tests.database.growth import copy_match, cost_of
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -20,18 +20,18 @@ from api.views import current_session
 from referee.errors import Conflict
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import TournamentFormat
-from referee.standings import LuckAdjusted
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
-from referee_extras.tournament_statistics import crosstable_grid as heat
-from referee_extras.tournament_statistics import results
-from referee_extras.tournament_statistics.by_round import RoundScore
-from referee_extras.tournament_statistics.facts import load_facts
-from referee_extras.tournament_statistics.luck_bar import luck_bar
-from referee_extras.tournament_statistics.schemas import LuckRow
+from referee_extras.analysis import crosstable_grid as heat
+from referee_extras.analysis import results
+from referee_extras.analysis.by_round import RoundScore
+from referee_extras.analysis.facts import load_facts
+from referee_extras.analysis.luck import LuckAdjusted
+from referee_extras.analysis.luck_bar import luck_bar
+from referee_extras.analysis.schemas import LuckRow
 
-pages = Pages("tournament_statistics", __name__, template_folder="templates")
+pages = Pages("analysis", __name__, template_folder="templates")
 
 Json = dict[str, Any]
 CROSSTABLE_ROWS: Final = 30
@@ -47,7 +47,7 @@ DOCUMENTS: Final = {
 @pages.view(f"{TOURNAMENT}/crosstable", "page")
 def show_crosstable(tournament_id: str) -> Response:
     """Show the crosstable. With many entrants, a page shows only the entrants of one page of the standings."""
-    return _from_results("tournament_statistics/crosstable.html", tournament_id, _crosstable)
+    return _from_results("analysis/crosstable.html", tournament_id, _crosstable)
 
 
 @pages.view(f"{TOURNAMENT}/by-round", "page", "rounds")
@@ -55,13 +55,13 @@ def show_by_round(tournament_id: str) -> Response:
     """Show the results of a Swiss tournament with one row an entrant and one column a round."""
     if get_started_tournament(tournament_id).format != TournamentFormat.SWISS:
         raise not_found()
-    return _from_results("tournament_statistics/by_round.html", tournament_id, _by_round)
+    return _from_results("analysis/by_round.html", tournament_id, _by_round)
 
 
 @pages.view(f"{TOURNAMENT}/luck", "page")
 def show_luck(tournament_id: str) -> Response:
     """Show the scores adjusted for the luck of the cards."""
-    return _from_results("tournament_statistics/luck.html", tournament_id, _luck)
+    return _from_results("analysis/luck.html", tournament_id, _luck)
 
 
 def tabs(*, tournament: Tournament, here: str) -> Markup | None:
@@ -89,7 +89,7 @@ def list_documents(*, at: str) -> Markup:
 def facts_of_result(*, tournament: Tournament, bracket: Json | None) -> Markup:
     """Return the facts below the podium of a finished tournament. ``bracket`` is that of a knockout."""
     found = load_facts(tournament, standings_cache.tournament_entry(tournament.id), bracket)
-    section = render_template("tournament_statistics/facts.html", tournament=tournament, facts=found)
+    section = render_template("analysis/facts.html", tournament=tournament, facts=found)
     return Markup(section)  # noqa: S704  # the template escapes
 
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from referee.standings.results import MatchOutcome
-from referee_extras.tournament_statistics.by_round import RoundScore, scores_by_round
+from referee_extras.analysis.by_round import RoundScore, scores_by_round
 
 HALF = Fraction(1, 2)
 

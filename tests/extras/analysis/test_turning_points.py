@@ -8,7 +8,7 @@ import pytest
 from referee.pairing.kinds import TournamentFormat
 from referee.standings.results import MatchOutcome
 from referee.standings.table import RankedEntrant
-from referee_extras.tournament_statistics.turning_points import biggest_seed_upset, deciding_match
+from referee_extras.analysis.turning_points import biggest_seed_upset, deciding_match
 
 
 def outcome(seq: int, entrants: str, placements: list[int], number: int = 1) -> MatchOutcome:

@@ -15,15 +15,14 @@ from api.pagination import PageQuery, list_of, page_in_memory
 from api.tournaments import standings_cache
 from api.tournaments.standings_schemas import SnapshotView
 from api.views import Decorator, Resource
-from referee.standings import LuckAdjusted, RankedEntrant
+from referee.standings import RankedEntrant
 from referee.tournaments.standings import TournamentResults
-from referee_extras.tournament_statistics import results
-from referee_extras.tournament_statistics.meetings import count_opponents
-from referee_extras.tournament_statistics.schemas import CrosstableRow, LuckRow, OpponentsRow
+from referee_extras.analysis import results
+from referee_extras.analysis.luck import LuckAdjusted
+from referee_extras.analysis.meetings import count_opponents
+from referee_extras.analysis.schemas import CrosstableRow, LuckRow, OpponentsRow
 
-resource = Resource(
-    "tournament-statistics", "/api/v1/tournaments", "Figures from the results of tournaments, beside standings."
-)
+resource = Resource("analysis", "/api/v1/tournaments", "Figures from the results of tournaments, beside standings.")
 
 Json = dict[str, Any]
 TOURNAMENT: Final = '/<id("trn"):tournament_id>'

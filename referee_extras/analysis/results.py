@@ -6,10 +6,11 @@ from api.caching import CacheEntry
 from api.ladders.strengths import MOST_FITTED, fit_strengths, too_large
 from api.tournaments.standings_cache import ranked_entrants
 from referee.ratings.strengths import Fit, RankedResult
-from referee.standings import HeadToHead, LuckAdjusted, luck_adjusted
+from referee.standings import HeadToHead
 from referee.tournaments.standings import TournamentResults
-from referee_extras.tournament_statistics.by_round import RoundScore, scores_by_round
-from referee_extras.tournament_statistics.meetings import crosstable
+from referee_extras.analysis.by_round import RoundScore, scores_by_round
+from referee_extras.analysis.luck import LuckAdjusted, luck_adjusted
+from referee_extras.analysis.meetings import crosstable
 
 
 def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:

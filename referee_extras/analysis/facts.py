@@ -14,8 +14,8 @@ from referee.matches.states import DealSharing
 from referee.ratings.elo import MICRO
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
-from referee_extras.tournament_statistics import results, upsets
-from referee_extras.tournament_statistics.turning_points import biggest_seed_upset, deciding_match
+from referee_extras.analysis import results, upsets
+from referee_extras.analysis.turning_points import biggest_seed_upset, deciding_match
 
 Json = dict[str, Any]
 
