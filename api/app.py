@@ -15,7 +15,6 @@ from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import auth, errors, limits, queries, request_log, requests, site
-from api.accounts import inbox_resource as inbox
 from api.accounts import oversight_resource as oversight
 from api.accounts import own_resource as own_account
 from api.accounts import recovery_resource as recovery
@@ -61,7 +60,6 @@ from api.tournaments import resource as tournaments
 from api.tournaments import round_resource as rounds
 from api.tournaments import standings_resource as standings
 from api.tournaments import stream_resource as tournament_streams
-from api.webhooks import resource as webhooks
 from referee import plugs
 from referee.db.engine import Database
 from referee.master_keys import key_ring
@@ -72,10 +70,10 @@ REDIS_TIMEOUT_S = 1.0
 RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
     *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders),
     *(faults, games, voids),
-    *(friendly_rules, friendly_requests, invitations, inbox, chain),
+    *(friendly_rules, friendly_requests, invitations, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
     *(tournament_streams, match_streams, ladder_months, overview, downloads),
-    *(account_export, webhooks, health),
+    *(account_export, health),
 )
 
 

@@ -14,7 +14,7 @@ from tests.lanes import Lanes
 
 FIRST = (  # folders
     *("end_to_end", "browser", "service", "cli", "deploy", "bench", "tools", "upgrade", "api"),
-    *("tournaments", "matches", "ladders", "webhooks", "db", "bots", "accounts", "workers"),
+    *("tournaments", "matches", "ladders", "notifications", "db", "bots", "accounts", "workers"),
 )
 SAMPLED = ("tournaments", "ladders", "workflows", "friendlies", "webhooks")  # folders
 RACES = (  # files about what transactions do to each other

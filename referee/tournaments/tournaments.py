@@ -1,10 +1,10 @@
 """Create, find, list and lock tournaments."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, true, update
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
@@ -22,6 +22,7 @@ from referee.tournaments.round_times import check_changes
 from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationState, TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentOrganiser
 
+HIDDEN_INVITATION: Final = "hidden"  # kind of one that nobody can see any longer
 MAX_UNFINISHED_PER_OWNER: Final = 20
 CO_ORGANISERS: Final = CoOrganisers(TournamentOrganiser, "tournament_id", "tournament")
 
@@ -158,6 +159,14 @@ def withdraw_invitations(session: Session, object_id: str, account_id: str) -> N
     sent = Invitation.object_id == object_id, Invitation.invited_by == account_id, Invitation.state.in_(DECIDABLE)
     withdrawn = {"state": InvitationState.WITHDRAWN, "decided_at": current_time(session)}
     session.execute(update(Invitation).where(*sent).values(withdrawn))
+
+
+def hide_invitations(session: Session, which: ColumnElement[bool]) -> None:
+    """Hide invitations whose sender, or what they are about, is deleted. For a day they count for limits."""
+    counted_since = current_time(session) - timedelta(days=1)
+    uncounted = Invitation.kind == HIDDEN_INVITATION, Invitation.created_at < counted_since
+    session.execute(delete(Invitation).where(*uncounted))
+    session.execute(update(Invitation).where(which).values(kind=HIDDEN_INVITATION))
 
 
 def _check_quota(session: Session, account_id: str, quota: int) -> None:

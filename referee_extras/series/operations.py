@@ -166,7 +166,7 @@ def delete_series(session: Session, series_id: str) -> None:
         raise Conflict("A tournament of this series is finished, so the series can no longer be deleted.")
     session.execute(delete(SeriesTournament).where(SeriesTournament.series_id == series_id))
     session.execute(delete(SeriesOrganiser).where(SeriesOrganiser.series_id == series_id))
-    session.execute(delete(Invitation).where(Invitation.object_id == series_id))
+    tournaments.hide_invitations(session, Invitation.object_id == series_id)
     session.delete(series)
 
 

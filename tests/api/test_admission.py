@@ -10,9 +10,9 @@ from referee.accounts.entry_consent import EntryConsent
 from referee.db.engine import current_time
 from referee.matches.tables import StoredMatch
 from referee.tournaments import starting
-from referee.tournaments.guest_notifications import MAX_PER_DAY
 from referee.tournaments.tables import Tournament
-from referee.webhooks.tables import Delivery, Webhook
+from referee_extras.notifications.outbox import MAX_INVITATIONS_PER_DAY
+from referee_extras.notifications.tables import Delivery, Webhook
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.tournaments import CUP, drafted, entered, opened, play, started
 
@@ -181,12 +181,12 @@ def test_guests_are_notified_once_when_the_tournament_is_open(service: Service, 
 
 
 def test_E8_invitations_do_not_fill_an_inbox(service: Service, organiser: Person, owner: Person) -> None:
-    for _ in range(MAX_PER_DAY + 3):
+    for _ in range(MAX_INVITATIONS_PER_DAY + 3):
         path = f"/tournaments/{opened(organiser)}"
         organiser.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": [owner.id]})
         organiser.post(f"{path}/cancel", {})
 
-    assert len(invitations(owner)) == MAX_PER_DAY
+    assert len(invitations(owner)) == MAX_INVITATIONS_PER_DAY
 
 
 def test_an_organiser_approves_or_refuses_each_bot(service: Service, organiser: Person, owner: Person) -> None:

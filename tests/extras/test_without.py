@@ -21,6 +21,7 @@ OWN_PATHS = {  # of operations of the API, by extra: how they begin
     "openings": "/api/v1/openings",
     "analysis": "/api/v1/tournaments/{tournament_id}/crosstable",
     "search": "/api/v1/search",
+    "notifications": "/api/v1/webhooks",
     "series": "/api/v1/series",
     "classes": "/api/v1/accounts/class",
     "retention": "/api/v1/disk-use",

@@ -195,7 +195,7 @@ def test_F3_a_missing_log_is_found(world: World) -> None:
     with world.database.write() as session:
         session.execute(delete(MatchLog))
 
-    assert [one.split()[0] for one in found(world)] == ["match", "signature"]
+    assert [one.split()[0] for one in found(world)] == ["signature", "match"]
 
 
 def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
