@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from referee.cli.api_client import Api
-from referee.cli.tournament import lookup
-from referee.cli.tournament.log_download import LogSource, download_logs, download_options, file_name
-from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.service import lookup
+from referee.cli.service.api_client import Api
+from referee.cli.service.log_download import LogSource, download_logs, download_options, file_name
+from referee.cli.service.remote import Remote, service_command
 
 
 @service_command()

@@ -13,11 +13,11 @@ import click
 from sqlalchemy.orm import Session
 
 from referee.cli import tables
-from referee.cli.api_client import Api, ApiRefusal, parse_origin
 from referee.cli.browser import open_option, open_page
 from referee.cli.options import data_option, json_option
 from referee.cli.output import show
-from referee.cli.tournament.remote import errors_as_sentences, select_service
+from referee.cli.service.api_client import Api, ApiRefusal, parse_origin
+from referee.cli.service.remote import errors_as_sentences, select_service
 from referee.errors import BadOption
 from referee.ladders import months, ratings
 from referee.ladders.rating_errors import StrengthEstimate, load_estimates

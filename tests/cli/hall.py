@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from referee.bots import bots as store_bots
 from referee.cli import main
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 from referee.db.engine import Database
 from referee.games import catalogue
 from referee.runtime.house_servers import HouseServer

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.accounts import accounts
-from referee.cli import main, saved_tokens
+from referee.cli import main
+from referee.cli.service import saved_tokens
 from referee.db.engine import Database
 from tests.api.serving import serving
 from tests.database.world import FakeClock, World

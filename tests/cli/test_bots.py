@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import PATIENCE_S, comes_true, service, surroundings
 from tests.deploy.processes import free_ports

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main, saved_tokens
-from referee.cli.api_client import Api
+from referee.cli import main
+from referee.cli.service import saved_tokens
+from referee.cli.service.api_client import Api
 from tests.cli.running import PATIENCE_S, Service, service, surroundings
 
 

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
-from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.tournament.log_download import DownloadReport
-from referee.cli.tournament.stream import StreamMessage, follow_tournament
+from referee.cli.service.api_client import Api, ApiRefusal
+from referee.cli.service.log_download import DownloadReport
+from referee.cli.service.stream import StreamMessage, follow_tournament
 from referee.match.canonical import Json
 from referee.match.log_bundle import StoredLog
 from tests import golden

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from referee.cli.log_files import read_chunks
 from referee.cli.options import FILE
+from referee.cli.service.log_download import LogSource, download_logs, download_options
+from referee.cli.service.log_files import read_chunks
+from referee.cli.service.remote import Remote, tournament_command
 from referee.cli.tables import TextTable
-from referee.cli.tournament.log_download import LogSource, download_logs, download_options
-from referee.cli.tournament.remote import Remote, tournament_command
 
 COLUMNS = ("tournament_round", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
 TEXT_COLUMNS = ("match", "name", "status", "reason")

@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 
 import click
 
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import read_chunks, verify_stored_log
 from referee.cli.options import PATH
 from referee.cli.progress import UpdateBar, progress_bar
-from referee.cli.tournament.remote import Remote, RequestRefused, is_transient
+from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.service.log_files import read_chunks, verify_stored_log
+from referee.cli.service.remote import Remote, RequestRefused, is_transient
 from referee.match.canonical import Json
 from referee.match.log_bundle import CutOff, StoredLog, Unreadable, split_logs
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.tournament.remote import is_transient
+from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.service.remote import is_transient
 from referee.match.canonical import Json
 from referee.tournaments.states import OVER
 
