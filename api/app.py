@@ -14,8 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import doctor_answer, errors, limits, metering, queries, request_log, requests, site
-from api.accounts import class_resource as classes
+from api import errors, limits, metering, queries, request_log, requests, site
 from api.accounts import inbox_resource as inbox
 from api.accounts import oversight_resource as oversight
 from api.accounts import own_resource as own_account
@@ -55,7 +54,6 @@ from api.matches import resource as matches
 from api.matches import stream_resource as match_streams
 from api.matches import void_resource as voids
 from api.overview import resource as overview
-from api.retention import resource as retention
 from api.search import resource as search
 from api.tournaments import act_resource as acts
 from api.tournaments import admission_resource as admission
@@ -75,12 +73,12 @@ from referee.version import RELEASE
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
-    *(accounts, bots, standings, matches, own_account, recovery, classes, oversight, owners, bot_ladders, head_to_head),
+    *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders, head_to_head),
     *(faults, games, voids),
     *(friendly_rules, friendly_requests, invitations, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
     *(tournament_streams, match_streams, ladder_months, ladder_exchanges, overview, search, downloads),
-    *(account_export, retention, webhooks, health),
+    *(account_export, webhooks, health),
 )
 
 
@@ -110,7 +108,6 @@ def create_app(settings: Settings) -> Flask:
     app.extensions["referee.database"] = Database.from_settings(settings)
     app.extensions["referee.redis"] = _redis(settings)
     metering.install(app, settings)
-    doctor_answer.install(app, settings)
     request_log.install(app)
     requests.install(app, settings.allowed_hosts, settings.trusted_proxies)
     limits.install(app, settings)

@@ -37,6 +37,7 @@ class PagePlace(StrEnum):
 
     ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     HEAD = "head"  # elements of the head of every page, which has this title
+    OPERATOR = "operator"  # sections of the operator's page; the module in their ``data-script`` exports ``show``
     PAGE_LINKS = "page_links"  # links about the subject of a page
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
@@ -91,7 +92,8 @@ class Extra:
     pages: Sequence[str] = ()  # groups of pages, ``api.pages.page.Pages``
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
-    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler, by name; see ``run_steps``
+    tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler; see ``run_steps``
+    settings: str | None = None  # a dataclass with ``load(env)``; its fields are read as those of ``Settings``
     reactions: Mapping[Reaction, str] = field(default_factory=dict)  # functions of a session and what is named above
     organised: Sequence[Organised] = ()
     commands: Sequence[Command] = ()

@@ -46,8 +46,6 @@ from referee.matches.tables import SignedLog as SignedLog
 from referee.matches.tables import StoredMatch as StoredMatch
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted
-from referee.retention.tables import DiskUse as DiskUse
-from referee.retention.tables import RetentionRun as RetentionRun
 from referee.tournaments.tables import Tournament as Tournament
 from referee.tournaments.tables import TournamentEntry as TournamentEntry
 from referee.tournaments.tables import TournamentRound as TournamentRound

@@ -2,21 +2,20 @@
 
 import os
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, Self, cast, get_args
+from typing import Any, Literal, NamedTuple, Self, cast, get_args
 from urllib.parse import urlsplit
 
-from environs import Env, EnvError, ValidationError, validate
+from environs import Env, EnvError, validate
 
+from referee import plugs
 from referee.errors import RefereeError
 from referee.master_keys import KEY_BYTES, MasterKey, parse_key_file
 from referee.private_ranges import EXAMPLE, parse_private_ranges
-from referee.retention_limits import DAYS_30, DAYS_90, FOREVER, Keep, parse_keep
 
-MIN_DAYS_KEPT = 7
-MAX_DAYS_KEPT = 36_500
 KEY_FILE = "master.key"  # in the data directory
 
 Environment = Literal["development", "production"]
@@ -67,25 +66,20 @@ class Settings:
     streams: int = 2000  # maximum number of concurrent event streams of one API process
     streams_per_address: int = 100
     ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
-    keep_ladder_logs_days: int = 90  # after which logs of matches on official ladders are deleted; 0: never
-    keep_logs: Keep = FOREVER  # logs of all matches; what is never pruned is in ``retention``
-    keep_fault_reports: Keep = FOREVER  # requests and replies of faults
-    keep_notifications: Keep = DAYS_90  # entries of inboxes
-    keep_deliveries: Keep = DAYS_30  # messages to webhooks
-    keep_tokens: Keep = FOREVER  # tokens that were revoked or have expired
     private_tournaments: int = 3  # unfinished ones that an account without the role of an organiser may have
     forced_move_waits: ForcedMoveWaits = "rated"  # matches in which forced moves take as long as answers
     request_timeout_s: int = 60  # maximum time for receiving a whole request, and for the first part of a response
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
     metrics: ListenAddress | None = None  # where the scheduler serves the metrics; nowhere if None
     log: LogFormat = "json"
+    of_extras: Mapping[str, Any] = field(default_factory=dict)  # see ``Extra.settings``, by name of the extra
 
     @classmethod
     def load(cls) -> Self:
         """Read the environment. Raise ``BadSettings`` with the name of an invalid variable."""
         try:
             return cls._read(Env(eager=True, prefix="REFEREE_"))
-        except (EnvError, ValueError) as error:
+        except (EnvError, ValueError, plugs.BrokenExtra) as error:
             raise BadSettings(str(error)) from error
 
     @classmethod
@@ -123,17 +117,12 @@ class Settings:
             streams=env.int("STREAMS", 2000, validate=validate.Range(0, 20_000)),
             streams_per_address=env.int("STREAMS_PER_ADDRESS", 100, validate=validate.Range(1, 20_000)),
             ladders=Path(ladders).expanduser().resolve() if (ladders := env.str("LADDERS", "")) else None,
-            keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_to_keep),
-            keep_logs=_keep(env, "KEEP_LOGS", FOREVER, min_days=MIN_DAYS_KEPT),
-            keep_fault_reports=_keep(env, "KEEP_FAULT_REPORTS", FOREVER, min_days=MIN_DAYS_KEPT),
-            keep_notifications=_keep(env, "KEEP_NOTIFICATIONS", DAYS_90),
-            keep_deliveries=_keep(env, "KEEP_DELIVERIES", DAYS_30, min_days=2),
-            keep_tokens=_keep(env, "KEEP_TOKENS", FOREVER),
             request_timeout_s=env.int("REQUEST_TIMEOUT_S", 60, validate=validate.Range(1, 3600)),
             private_tournaments=env.int("PRIVATE_TOURNAMENTS", 3, validate=validate.Range(0, 20)),
             log=cast(LogFormat, env.str("LOG", "json", validate=validate.OneOf(get_args(LogFormat)))),
             metrics=_listen_address(env.str("METRICS", "127.0.0.1:9464")),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
+            of_extras={extra.name: plugs.load(extra.settings).load(env) for extra in plugs.extras() if extra.settings},
         )
 
 
@@ -175,20 +164,6 @@ def log_format() -> LogFormat:
     Logging begins before the other settings are read, so that errors in them can be logged; ``load`` refuses the value.
     """
     return "text" if os.environ.get("REFEREE_LOG") == "text" else "json"
-
-
-def _check_days_to_keep(days: int) -> None:
-    """Raise ``ValidationError`` unless logs are kept for good, or for long enough to dispute a result."""
-    if days and not MIN_DAYS_KEPT <= days <= MAX_DAYS_KEPT:
-        raise ValidationError(f"Must be 0 (keep logs for good) or {MIN_DAYS_KEPT} to {MAX_DAYS_KEPT}.")
-
-
-def _keep(env: Env, name: str, default: Keep, *, min_days: int = 1) -> Keep:
-    """Return what a variable says is kept. Raise ``BadSettings`` if it says nothing that is possible."""
-    try:
-        return parse_keep(env.str(name, "") or str(default), min_days=min_days)
-    except ValueError as error:
-        raise BadSettings(f"REFEREE_{name}: {error}") from error
 
 
 def _public_name(url: str) -> str:

@@ -36,7 +36,6 @@ from workers.ledger_parts import LedgerPartStorer
 from workers.metrics_server import MetricsServer
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
-from workers.nightly_pruner import NightlyPruner
 from workers.queue_watch import QueueWatch
 from workers.rating_errors import RatingErrorRefresher
 from workers.repeated_steps import run_steps
@@ -81,7 +80,7 @@ class Scheduler:
         3. List due matches that nobody would find, which happens only after an error.
         4. Close deal groups that ended with a cancelled match.
         5. Delete idempotency keys, requests and former names that are not kept any longer, and data of deleted bots.
-           ``NightlyPruner`` deletes the rest. Remove statistics of SQLite.
+           Remove statistics of SQLite.
         6. Start and advance tournaments.
         7. Make the matches that are due on official ladders.
         """
@@ -237,9 +236,8 @@ def main() -> int:
         "ledger_parts": LedgerPartStorer(database).step,
         "month_closing": MonthCloser(database).step,
         "nightly_audit": NightlyAuditor(database).step,
-        "nightly_pruning": NightlyPruner(database, settings).step,
     }
-    tasks |= {name: start(database) for name, start in of_extras.items()}
+    tasks |= {name: start(database, settings) for name, start in of_extras.items()}
     if settings.metrics is not None:
         server = MetricsServer(settings.metrics, database, settings.redis_url)
         tasks["metrics_server"] = server.step

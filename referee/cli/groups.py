@@ -23,28 +23,12 @@ ADMIN = {
         "create": ("admin", "Create an account and print its first token."),
         "role": ("admin", "Change the role of an account."),
         "token": ("admin", "Print another token for an account."),
-        "class": ("class_accounts", "Create an account with a token for each line of the file NAMES."),
     },
     "Database": {
         "upgrade": ("admin", "Create the database or upgrade its schema."),
         "retry": ("admin", "Make a stuck match due again."),
         "audit": ("audit", "Replay all logs, recompute all ratings, and compare them with the database."),
-        "backup": ("backup", "Write a consistent copy of the database to FILE, while the service runs."),
-        "restore": ("backup", "Put the database of a backup in place. Stop the whole service first."),
-        "prune": ("prune", "Delete what the settings REFEREE_KEEP_… do not keep any longer."),
     },
-    "Deployment": {
-        "keys": ("groups", "List the keys of a service, and rotate its master key."),
-        "doctor": ("doctor", "Check a deployment and say what to mend."),
-    },
-}
-KEYS = {
-    "Commands": {
-        "list": ("keys", "List the master keys, the keys that sign logs, and what still needs them."),
-        "rotate": ("keys", "Make a new master key the current one, and accept the old one."),
-        "reseal": ("keys", "Seal the seeds of ended deal groups with the current key."),
-        "end": ("keys", "Stop accepting earlier master keys."),
-    }
 }
 
 
@@ -90,12 +74,4 @@ def admin() -> None:
 
     Most of these commands use the data directory of the service, as its operator on this machine. `class` needs the
     token of an operator, and anybody can run `audit --url`.
-    """
-
-
-@click.group(cls=LazyGroup, members=KEYS)
-def keys() -> None:
-    """List the keys of a service, and rotate its master key.
-
-    The earlier key is accepted until `referee admin keys end`.
     """

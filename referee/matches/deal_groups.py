@@ -1,6 +1,5 @@
 """Manage deal groups: the committed and sealed seed, the bots' nonces, and the reveal when all matches have ended."""
 
-import hmac
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
@@ -173,7 +172,7 @@ def unseal_with_key(group_id: str, sealed: bytes, promised: str, master_key: byt
     problem = f"the seed of {group_id} does not match its commitment"
     for key in key_ring(master_key):
         try:
-            seed = _unseal(sealed, group_id, key)
+            seed = sealing.unseal(sealed, key_ring=[key], context=_context(group_id))
         except sealing.CannotUnseal as error:
             problem = f"the seed of {group_id} cannot be unsealed: {error}"
             continue
@@ -186,13 +185,6 @@ def reseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) 
     """Return the seed in ``sealed``, sealed with the current key of the ring. Raise ``WrongMasterKey``."""
     seed = unseal_seed(group_id, sealed, promised, master_key)
     return sealing.seal(seed, key_ring=key_ring(master_key), context=_context(group_id))
-
-
-def _unseal(sealed: bytes, group_id: str, key: bytes) -> bytes:
-    if len(sealed) == SEED_BYTES:  # the old format, without the id of the key
-        pad = hmac.digest(key, f"deal-seed|{group_id}".encode(), "sha256")
-        return bytes(a ^ b for a, b in zip(sealed, pad, strict=True))
-    return sealing.unseal(sealed, key_ring=[key], context=_context(group_id))
 
 
 def _context(group_id: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, current_time
 from referee.errors import NotFound, Unavailable
+from referee.settings import Settings
 from referee_extras.pictures import store
 from referee_extras.pictures.content_loading import load_content
 from referee_extras.pictures.contents import PictureContent
@@ -81,6 +82,6 @@ class PictureDrawer:
             store.store_picture(session, wanted, png, digest, is_settled=content.is_settled)
 
 
-def start_drawing(database: Database) -> Callable[[], float]:
+def start_drawing(database: Database, _settings: Settings) -> Callable[[], float]:
     """Return the step of the thread of the scheduler that draws pictures."""
     return PictureDrawer(database).step

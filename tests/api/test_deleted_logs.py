@@ -1,15 +1,10 @@
 """What people see of a match whose log is no longer kept: a clear answer, and everything else."""
 
-from datetime import timedelta
-
 import pytest
-from sqlalchemy import update
 
-from referee.db.engine import current_time
-from referee.matches.tables import Result, StoredMatch
-from referee.retention.rules import Kind
+from referee.matches import log_pruning
+from referee.matches.tables import Result
 from tests.api.conftest import Service
-from tests.database.pruning import prune
 
 HTML = {"Accept": "text/html"}
 API = "/api/v1/matches"
@@ -17,12 +12,10 @@ API = "/api/v1/matches"
 
 @pytest.fixture
 def deleted(service: Service) -> Result:
-    """Return the result of a match on an official ladder whose log was deleted."""
+    """Return the result of a match whose log was deleted."""
     result = service.played(service.person(), service.person())
     with service.database.write() as session:
-        changes = {"ladder_id": result.ladder_id, "finished_at": current_time(session) - timedelta(days=8)}
-        session.execute(update(StoredMatch).values(**changes))
-    assert prune(service, Kind.LADDER_LOGS, days=7) == 1
+        log_pruning.delete_logs(session, [result.match_id], "logs of official ladders are kept for 7 days")
     return result
 
 

@@ -1,10 +1,7 @@
 """The exit statuses of the page on the command line, for the cases that it names."""
 
 import re
-import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +9,7 @@ import pytest
 
 from referee.cli.plain_text import as_sentence
 from referee.project_files import DOCS
-from tests.cli.running import PATIENCE_S, comes_true, referee, surroundings
+from tests.cli.running import referee
 
 ROW = re.compile(r"^\| (\d+) \| (.+) \| (.+) \|$", re.MULTILINE)
 
@@ -77,24 +74,6 @@ def test_3_the_service_is_not_reached(nobody: str, arguments: tuple[str, ...]) -
 def test_3_a_bot_or_a_player_is_not_reached(nobody: str) -> None:
     assert status_of("check", nobody) == 3
     assert status_of("play", "saint-poker", "house:1", nobody, "--no-files") == 3
-
-
-def test_130_ctrl_c_ends_the_command(tmp_path: Path) -> None:
-    long = ("tournament", "local", "--game", "saint-poker", "--deals", "90000")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "referee", *long, "--out", str(tmp_path / "out"), "house:1", "house:2"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=surroundings(),
-    )
-    try:
-        assert comes_true(lambda: len(list((tmp_path / "out").glob("**/*"))) > 3)  # it plays
-        process.send_signal(signal.SIGINT)
-
-        assert process.wait(PATIENCE_S) == 130
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_errors_are_whole_sentences() -> None:

@@ -149,19 +149,6 @@ def test_what_a_bot_reports_of_itself_is_in_no_log_and_on_no_page(crashing: str)
         assert "legall" not in Path(file).read_text()
 
 
-def test_local_tournaments_tell_of_crashes(crashing: str, tmp_path: Path) -> None:
-    table = ("tournament", "local", "--game", "saint-poker", "--deals", "2", *SHORT, crashing, "house:first")
-
-    shown = run(*table, "--out", str(tmp_path / "one"))
-    document = json.loads(run(*table, "--out", str(tmp_path / "two"), "--json").stdout)
-
-    problems = document["problems"]["crashing"]
-    assert document["problems"]["house:first"] is None
-    assert problems["errors"] == problems["decisions"] > 4
-    assert f"The code of crashing failed in {problems['errors']} of" in shown.stderr
-    assert shows_the_traceback(shown.stderr)
-
-
 def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:
     run("play", "saint-poker", "house:first", "house:1", *SHORT, "--log", "match.ndjson")
     n = next(
@@ -264,14 +251,11 @@ def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> No
     dying = starter(
         tmp_path / "dying", "def answer_question(question):", "def answer_question(question):\n    os._exit(7)"
     )
-    table = ("tournament", "local", "--game", "saint-poker", "--deals", "1", *SHORT, dying, "house:first")
 
-    played, tournament = play(dying, status=3), run(*table, "--out", "dead", status=3)
+    played = play(dying, status=3)
 
-    assert "It was retired in 2 matches," in tournament.stderr
-    for told in (played.stderr, tournament.stderr):
-        assert re.search("unreachable, [36] times", told)
-        assert "dying exited with status 7" in told
+    assert "unreachable, 3 times" in played.stderr
+    assert "dying exited with status 7" in played.stderr
 
 
 # -- faults --

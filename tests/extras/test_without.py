@@ -16,10 +16,12 @@ from tests.extras.service_without import list_commands
 ROOT = Path(__file__).parents[2]
 KEPT = ("referee", "api", "workers", "docs", "bots", "README.md")
 SCRIPT = "tests/extras/service_without.py"
-OWN_PATHS = {
+OWN_PATHS = {  # of operations of the API, by extra: how they begin
     "openings": "/api/v1/openings",
     "series": "/api/v1/series",
-}  # of operations of the API, by extra: how they begin
+    "classes": "/api/v1/accounts/class",
+    "retention": "/api/v1/disk-use",
+}
 
 
 def run(folder: Path, *names: str) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Deal groups: sealed seeds, nonces in two steps, the reveal."""
 
 import hashlib
-import hmac
 
 import pytest
 from sqlalchemy import text
@@ -55,19 +54,6 @@ def test_D9_a_seed_moved_to_another_group_does_not_open(world: World) -> None:
 
         with pytest.raises(WrongMasterKey, match=group_id):
             deal_groups.unseal_seed_of_group(group, MASTER_KEY)
-
-
-def test_a_seed_sealed_by_an_earlier_version_opens(world: World) -> None:
-    group_id = group_of(world, world.match())
-    with world.database.write() as session:
-        group = deal_groups.get_group(session, group_id)
-        seed = deal_groups.unseal_seed_of_group(group, MASTER_KEY)
-        pad = hmac.digest(MASTER_KEY, f"deal-seed|{group_id}".encode(), "sha256")
-        group.seed_sealed = bytes(a ^ b for a, b in zip(seed, pad, strict=True))
-
-        assert deal_groups.unseal_seed_of_group(group, MASTER_KEY) == seed
-        with pytest.raises(WrongMasterKey):
-            deal_groups.unseal_seed_of_group(group, b"x" * 32)
 
 
 def test_D9_the_seed_does_not_show_in_errors_or_prints(world: World) -> None:

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded, StaleEpoch
-from referee.retention.rules import Kind
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
 from referee.webhooks.tables import Delivery, Webhook
 from referee.workflows.erasing import named_messages
-from tests.database.pruning import prune
+from referee_extras.retention.rules import Kind
 from tests.database.world import World
+from tests.extras.retention.pruning import prune
 
 URL = "https://hooks.example.org/mine"
 WELL = DeliveryOutcome(200)

@@ -16,11 +16,11 @@ from api.webhooks.schemas import NewWebhook
 from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
-from referee.retention_limits import DAYS_30
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.states import WebhookState
 from referee.webhooks.tables import Delivery
 from referee.workflows.accounts import account_recovery
+from referee_extras.retention.limits import DAYS_30
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for

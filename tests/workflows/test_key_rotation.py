@@ -10,13 +10,12 @@ from referee.match.match import Answer, Match
 from referee.match.signature import BadSignature, head_after
 from referee.match.signing_keys import SigningKey
 from referee.match.verification import verify
-from referee.matches import chain, deal_groups, logs
+from referee.matches import chain, logs
 from referee.matches.chain import EndedKey
 from referee.matches.recording import MatchUpdate
-from referee.matches.tables import DealGroup, Result, SignedLog, StoredMatch
+from referee.matches.tables import Result, SignedLog, StoredMatch
 from referee.protocol.signing import Signer, bot_secrets, webhook_secret, webhook_secrets
 from referee.tournaments.tables import Tournament
-from referee.workflows import key_rotation
 from referee.workflows.ending import match_end, match_loading
 from tests.database.tournaments import entered
 from tests.database.world import World, outcome, played
@@ -132,36 +131,6 @@ def test_K34_an_entry_that_the_old_key_signs_after_its_end_is_refused(world: Wor
     found = differences(world, NEW)
     assert any("which ended with entry 1" in difference for difference in found)
     assert any(f"key {forged.key} after key" in difference for difference in found)
-
-
-def test_K34_ended_groups_are_sealed_again_and_unfinished_ones_keep_their_key(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(key_rotation, "GROUPS_PER_STEP", 2)
-    bots = world.bots(2)
-    over = [world.play(bots).match_id for _ in range(3)]
-    open_match = world.match(bots)
-    with world.database.read() as session:
-        use, old = key_rotation.list_key_uses(session, OVERLAP)
-    assert [(each.is_current, each.unfinished_groups, each.ended_groups) for each in (use, old)] == [
-        (True, 0, 0),
-        (False, 1, 3),
-    ]
-
-    report = key_rotation.reseal_ended_groups(world.database, OVERLAP)
-    again = key_rotation.reseal_ended_groups(world.database, OVERLAP)
-
-    assert (report.resealed, report.unreadable, again.resealed) == (3, 0, 0)
-    with world.database.read() as session:
-        use, old = key_rotation.list_key_uses(session, OVERLAP)
-        for match_id in over:
-            group = session.get_one(DealGroup, session.get_one(StoredMatch, match_id).group_id)
-            assert deal_groups.unseal_seed_of_group(group, NEW)
-    assert (use.ended_groups, old.unfinished_groups, old.ended_groups) == (3, 1, 0)
-    assert load(world, open_match, OVERLAP).master_key == OLD
-    with pytest.raises(deal_groups.WrongMasterKey):
-        load(world, open_match, NEW)
-    assert key_rotation.reseal_ended_groups(world.database, bytes(32)).unreadable == 3
 
 
 def test_K34_calls_are_signed_with_the_secrets_of_both_keys(world: World) -> None:

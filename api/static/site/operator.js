@@ -2,20 +2,19 @@
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { moment } from "./local_time.js";
-import { handleClass } from "./operator_class.js";
-import { showDiskUse } from "./operator_disk.js";
 import { showHealth } from "./operator_health.js";
 import { inWords, signedIn } from "./organise-shared.js";
 import { api, token } from "./session.js";
 
 const part = (selector) => document.querySelector(selector);
+const sections = [...document.querySelectorAll("[data-script]")]; // of extras
 let accountsQuery = "";
 
 signedIn(async (account) => {
   const isOperator = account.role === "admin";
   part("[data-no-operator]").hidden = isOperator;
   try {
-    if (isOperator) await lookAtAll();
+    if (isOperator) await Promise.all([lookAtAll(), ...sections.map(showSection)]);
   } finally {
     part("[data-operator]").hidden = !isOperator; // once it is filled, so that nothing moves
   }
@@ -28,10 +27,14 @@ part("[data-find]").addEventListener("submit", (event) => {
 });
 for (const button of document.querySelectorAll("[data-download]")) button.addEventListener("click", () => attempt(() => download(button.dataset.download)));
 
-handleClass(part("[data-class]"), () => attempt(() => Promise.all([listAccounts(), listActs()])));
-
 async function lookAtAll() {
-  await Promise.all([showHealth(part("[data-health]")), showDiskUse(document), listRequests(), listAccounts(), listActs()]);
+  await Promise.all([showHealth(part("[data-health]")), listRequests(), listAccounts(), listActs()]);
+}
+
+/** Let the script of a section fill it. */
+async function showSection(section) {
+  const { show } = await import(section.dataset.script);
+  await show(section, () => attempt(() => Promise.all([listAccounts(), listActs()])));
 }
 
 /** Call `act`, and show its error on the page. */

@@ -33,9 +33,6 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "logs": ("downloads", "Download the logs of a tournament."),
         "results": ("downloads", "Show all results."),
     },
-    "Without a service": {
-        "local": ("local", "Play a tournament on this machine, without a service."),
-    },
 }
 
 

@@ -1,1 +1,0 @@
-"""Serve what operators see of pruning and of the use of the disk."""

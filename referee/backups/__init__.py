@@ -1,1 +1,0 @@
-"""Back up the database of a service, and restore it."""

@@ -1,1 +1,0 @@
-"""Check a deployment and say what to mend."""

@@ -1,0 +1,23 @@
+"""Classes: an operator creates the accounts of a list of names, with a token for each."""
+
+from pathlib import Path
+from typing import Final
+
+from referee.plugs import Command, Extra, PagePlace
+
+EXTRA: Final = Extra(
+    name="classes",
+    folder=Path(__file__).parent,
+    resources=["referee_extras.classes.resource:resource"],
+    pages=["referee_extras.classes.pages:pages"],
+    places={PagePlace.OPERATOR: "referee_extras.classes.pages:section"},
+    commands=[
+        Command(
+            group="admin",
+            heading="Accounts",
+            name="class",
+            summary="Create an account with a token for each line of the file NAMES.",
+            command="referee_extras.classes.commands:create_accounts",
+        )
+    ],
+)

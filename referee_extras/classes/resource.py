@@ -1,0 +1,77 @@
+"""Let operators create the accounts of a class from a list of names."""
+
+from datetime import timedelta
+from typing import Any
+
+from marshmallow import fields
+
+from api.accounts.schemas import AccountView, FreshToken
+from api.auth import admin, current_account
+from api.extended import Extended
+from api.fields import Strict, StrictBool, StrictInt, View, describe
+from api.messages import Length
+from api.pagination import list_of, single_page
+from api.views import Resource, current_session
+from referee.accounts.accounts import MAX_LIFETIME_DAYS
+from referee.accounts.scopes import Scope
+from referee_extras.classes import operations
+from referee_extras.classes.operations import MAX_NAMES, Member
+
+resource = Resource("classes", "/api/v1/accounts", "Accounts of a class.")
+
+LONGEST_NAME = 128  # characters of a name before it is checked
+
+
+class NewClass(Strict):
+    names = fields.List(
+        fields.String(validate=Length(1, LONGEST_NAME)),
+        required=True,
+        validate=Length(1, MAX_NAMES),
+        metadata=describe("Names of accounts. An error names the place of each bad one, from 0."),
+    )
+    new_tokens = StrictBool(
+        load_default=False,
+        metadata=describe("Whether accounts that exist get another token; those of earlier calls are then revoked."),
+    )
+    expires_in_days = StrictInt(
+        1,
+        MAX_LIFETIME_DAYS,
+        allow_none=True,
+        load_default=None,
+        metadata=describe("Days after which the tokens are no longer accepted; null for tokens that never expire."),
+    )
+
+
+class ClassMemberView(View):
+    account = fields.Nested(AccountView)
+    is_new = fields.Boolean(metadata=describe("Whether this request created the account."))
+    token = fields.Nested(
+        FreshToken, allow_none=True, metadata=describe("The new token; null if the account existed already.")
+    )
+
+
+@resource.post("/class", admin, list_of(ClassMemberView), body=NewClass, secret=True, scope=Scope.ALL)
+def create_class(new_class: dict[str, Any]) -> Any:
+    """Create the accounts of a class
+
+    Each new account gets a token with the scope `play`, which is returned only in this response. If a name is bad, all
+    bad ones are reported and nothing is created. Accounts that exist are returned unchanged, so the request can be
+    repeated. Only the operator may do this.
+    """
+    days = new_class["expires_in_days"]
+    members = operations.create_class(
+        current_session(),
+        current_account(),
+        new_class["names"],
+        new_tokens=new_class["new_tokens"],
+        lifetime=None if days is None else timedelta(days=days),
+    )
+    return single_page(list(map(_to_view, members)))
+
+
+def _to_view(member: Member) -> dict[str, Any]:
+    shown = None
+    if member.token is not None:
+        token, text = member.token
+        shown = Extended(token, token=text)
+    return {"account": member.account, "is_new": member.is_new, "token": shown}

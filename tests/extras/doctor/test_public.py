@@ -1,0 +1,414 @@
+"""What the doctor finds through the public URL: the real application behind proxies that are set up well and badly."""
+
+import http.server
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from flask import Flask
+
+from api import create_app
+from referee.db.engine import Database
+from referee.master_keys import MasterKey
+from referee.settings import Settings
+from referee_extras.doctor import public_checks
+from referee_extras.doctor.probe import HEADER, SEEN_HEADER, VALID_S, is_proof, make_proof
+from tests.deploy.certificates import make_certificate
+from tests.extras.doctor.conftest import lines
+from tests.surroundings import MASTER_KEY
+
+URL = "https://referee.example.org"
+CLIENT = "203.0.113.9"
+Rewrite = Callable[[dict[str, Any]], None]
+
+
+def as_nginx(environ: dict[str, Any]) -> None:
+    """Replace the headers as deploy/nginx.conf does."""
+    environ["HTTP_X_FORWARDED_FOR"] = environ["REMOTE_ADDR"]
+    environ["HTTP_X_REQUEST_ID"] = "0123456789abcdef0123456789abcdef"
+    environ["REMOTE_ADDR"] = "172.18.0.5"
+
+
+@contextmanager
+def behind(settings: Settings, rewrite: Rewrite, **changes: Any) -> Iterator[httpx.Client]:
+    """Yield a client of the application behind a proxy that rewrites requests."""
+    app: Flask = create_app(replace(settings, **{"trusted_proxies": 1, **changes}))
+
+    def proxy(environ: dict[str, Any], start: Any) -> Any:
+        rewrite(environ)
+        return app.wsgi_app(environ, start)
+
+    transport = httpx.WSGITransport(proxy, remote_addr=CLIENT)
+    with httpx.Client(transport=transport) as client:
+        yield client
+    app.extensions["referee.database"].dispose()
+
+
+@pytest.fixture
+def service(settings: Settings, database: Database) -> Settings:
+    return settings
+
+
+def check(settings: Settings, rewrite: Rewrite, **changes: Any) -> list[str]:
+    with behind(settings, rewrite, **changes) as client:
+        return lines(list(public_checks.check_proxy(client, URL, settings)))
+
+
+def test_the_shipped_proxy_is_in_order(service: Settings) -> None:
+    assert check(service, as_nginx) == [
+        f"ok proxy: host and address ({CLIENT}) arrive; a forged address is not believed"
+    ]
+
+
+def append(environ: dict[str, Any]) -> None:
+    as_nginx_id(environ)
+    given = environ.get("HTTP_X_FORWARDED_FOR")
+    environ["HTTP_X_FORWARDED_FOR"] = f"{given}, {environ['REMOTE_ADDR']}" if given else environ["REMOTE_ADDR"]
+
+
+def as_nginx_id(environ: dict[str, Any]) -> None:
+    environ["HTTP_X_REQUEST_ID"] = "0123456789abcdef0123456789abcdef"
+
+
+def keep_id(environ: dict[str, Any]) -> None:
+    given = environ.get("HTTP_X_REQUEST_ID", "0123456789abcdef0123456789abcdef")
+    as_nginx(environ)
+    environ["HTTP_X_REQUEST_ID"] = given
+
+
+def lose_address(environ: dict[str, Any]) -> None:
+    as_nginx_id(environ)
+    environ.pop("HTTP_X_FORWARDED_FOR", None)
+
+
+def change_host(environ: dict[str, Any]) -> None:
+    as_nginx(environ)
+    environ["HTTP_HOST"] = "api:8000"
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "changes", "line"),
+    [
+        (append, {"trusted_proxies": 2}, "failure proxy: a client may choose its address with X-Forwarded-For"),
+        (
+            as_nginx,
+            {"trusted_proxies": 0},
+            "failure proxy: all clients count as one address, because REFEREE_TRUSTED_PROXIES is 0 behind a proxy",
+        ),
+        (lose_address, {}, "failure proxy: the proxy does not pass on the address of clients"),
+        (change_host, {}, "failure proxy: the proxy passes on the host api:8000 instead of referee.example.org"),
+        (
+            keep_id,
+            {},
+            "warning proxy: the proxy passes on the X-Request-Id of clients, so they choose what the log shows",
+        ),
+    ],
+)
+def test_a_proxy_that_is_set_up_badly_is_found(
+    service: Settings, rewrite: Rewrite, changes: dict[str, Any], line: str
+) -> None:
+    assert check(service, rewrite, **changes) == [line]
+
+
+def test_another_master_key_is_found(service: Settings) -> None:
+    with behind(service, as_nginx) as client:
+        other = replace(service, master_key=bytes(32))
+        assert lines(list(public_checks.check_proxy(client, URL, other))) == [
+            "failure proxy: the service does not say how a request arrived"
+        ]
+
+
+def test_K34_during_a_rotation_the_doctor_and_the_service_may_use_different_keys(service: Settings) -> None:
+    new = MasterKey(bytes(32), [MASTER_KEY])
+    old = MasterKey(MASTER_KEY, [bytes(32)])
+    for of_doctor, of_service in ((new, old), (old, new)):
+        with behind(replace(service, master_key=of_service), as_nginx) as client:
+            found = public_checks.check_proxy(client, URL, replace(service, master_key=of_doctor))
+            assert [finding.level for finding in found] == ["ok"]
+
+
+def test_E29_only_the_master_key_makes_the_service_say_how_a_request_arrived(service: Settings) -> None:
+    now = datetime.now(UTC).timestamp()
+    wrong = ["", "x", ".", make_proof(bytes(32)), make_proof(MASTER_KEY, now=now - VALID_S - 10)]
+    with behind(service, as_nginx) as client:
+        for proof in wrong:
+            answer = client.get(f"{URL}/healthz", headers={HEADER: proof})
+            assert SEEN_HEADER not in answer.headers, proof
+        assert SEEN_HEADER in client.get(f"{URL}/healthz", headers={HEADER: make_proof(MASTER_KEY)}).headers
+    for text in (make_proof(MASTER_KEY)[:-1], "²." + "0" * 64, f"{int(now)}.é"):
+        assert not is_proof(MASTER_KEY, text)
+
+
+@contextmanager
+def answering(respond: Callable[[http.server.BaseHTTPRequestHandler], None]) -> Iterator[str]:
+    """Serve ``respond`` on loopback and yield the URL."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            respond(self)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def check_stream(
+    respond: Callable[[http.server.BaseHTTPRequestHandler], None],
+    now: str = '{"tournaments": [], "matches": [{"id": "mat_1"}]}',
+) -> list[str]:
+    """Return the finding for a service that answers ``now`` and streams as ``respond`` does."""
+
+    def answer(handler: http.server.BaseHTTPRequestHandler) -> None:
+        if handler.path == "/api/v1/matches/mat_1/stream":
+            respond(handler)
+        else:
+            handler.send_response(200)
+            handler.end_headers()
+            handler.wfile.write(now.encode())
+
+    with answering(answer) as url, httpx.Client() as client:
+        return [line.replace(url, "") for line in lines(public_checks.check_streams(client, url))]
+
+
+def test_a_stream_that_arrives_is_in_order() -> None:
+    ended = threading.Event()
+
+    def begin(handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(b"retry: 1000\n\n")
+        ended.wait(30)  # it goes on
+
+    (found,) = check_stream(begin)
+    ended.set()
+    assert found.startswith("ok streams: a stream arrives unbuffered, after ")
+
+
+def test_without_anything_in_progress_streams_are_not_checked() -> None:
+    assert check_stream(lambda handler: None, '{"tournaments": [], "matches": []}') == [
+        "skipped streams: not checked: no tournament or match is in progress"
+    ]
+
+
+@pytest.mark.parametrize("now", ["", "[]", "{}", '{"tournaments": [{}]}'])
+def test_an_overview_that_cannot_be_read_is_found(now: str) -> None:
+    (found,) = check_stream(lambda handler: None, now)
+    assert found.startswith("failure streams: /api/v1/now cannot be read: ")
+
+
+def test_a_proxy_that_buffers_streams_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_checks, "STREAM_S", 1.0)
+    ended = threading.Event()
+
+    def buffer(handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        ended.wait(30)  # the end of the stream, which never comes
+
+    assert check_stream(buffer) == ["failure streams: nothing of a stream arrived within 1 s: the proxy buffers it"]
+    ended.set()
+
+
+def test_a_service_without_room_for_streams_is_found() -> None:
+    assert check_stream(lambda handler: handler.send_error(503)) == [
+        "failure streams: a stream answers with status 503"
+    ]
+
+
+def test_streams_that_end_at_once_are_found() -> None:
+    def end(handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+
+    assert check_stream(end) == ["failure streams: the proxy ends streams immediately"]
+
+
+def test_a_url_that_does_not_answer_is_found(settings: Settings) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port = listener.getsockname()[1]
+    found = lines(public_checks.check_public(f"http://127.0.0.1:{port}", settings))
+    assert found[0] == "skipped tls: not checked: this is plain http on this host"
+    assert found[1].startswith(f"failure public url: http://127.0.0.1:{port} does not answer: ")
+
+
+def test_a_url_that_answers_with_an_error_is_found(settings: Settings) -> None:
+    with answering(lambda handler: handler.send_error(400)) as url:
+        found = lines(public_checks.check_public(url, settings))
+    assert found[1:] == [f"failure public url: {url}/healthz answers with status 400"]
+
+
+def test_metrics_in_public_are_found() -> None:
+    def show(handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+
+    with answering(show) as url, httpx.Client() as client:
+        assert lines(list(public_checks._check_metrics_hidden(client, url))) == [
+            f"failure public url: {url}/metrics shows something to everybody"
+        ]
+
+
+@contextmanager
+def trickling() -> Iterator[str]:
+    """Serve responses whose header arrives byte by byte: complete ones, but only after many times the time limit."""
+    stopped = threading.Event()
+
+    def respond(handler: http.server.BaseHTTPRequestHandler) -> None:
+        header = "HTTP/1.0 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: 0\r\nTrickle: " + "x" * 400
+        for byte in header:
+            if stopped.wait(0.02):
+                return
+            handler.wfile.write(byte.encode())
+        handler.wfile.write(b"\r\n\r\n")
+
+    with answering(respond) as url:
+        try:
+            yield url
+        finally:
+            stopped.set()
+
+
+def test_a_header_that_trickles_is_given_up_when_the_time_for_the_whole_response_is_over(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(public_checks, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(public_checks, "STREAM_S", 0.5)
+    with trickling() as url, httpx.Client(timeout=5) as client:
+        *_, found = public_checks.check_public(url, settings)
+        stream = public_checks.check_stream(client, url)
+        ahead = public_checks.read_date(url)
+
+    assert lines(found) == [f"failure public url: {url} does not answer: no complete answer within 0.5 s"]
+    assert lines(stream)[0].startswith("failure streams: nothing of a stream arrived within")
+    assert ahead is None
+
+
+def test_a_tls_handshake_that_trickles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_checks, "TIMEOUT_S", 0.5)
+    stopped = threading.Event()
+
+    def trickle(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(b"\x16\x03\x03\x40\x00")  # the header of a record of 16 KiB
+            while not stopped.wait(0.02):
+                connection.sendall(b"\x02")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=trickle, args=(listener,), daemon=True)
+        server.start()
+        found = public_checks.check_tls(f"https://127.0.0.1:{listener.getsockname()[1]}")
+        stopped.set()
+        server.join(10)
+
+    assert lines(found) == ["failure tls: no TLS connection could be opened: no complete answer within 0.5 s"]
+
+
+def test_a_service_that_hangs_up_after_its_first_answer_is_found(settings: Settings) -> None:
+    def answer_health_alone(handler: http.server.BaseHTTPRequestHandler) -> None:
+        if handler.path == "/healthz" and HEADER not in handler.headers:
+            handler.send_response(200)
+            handler.end_headers()
+        else:
+            handler.close_connection = True
+
+    with answering(answer_health_alone) as url:
+        found = lines(public_checks.check_public(url, replace(settings, public_url=url)))
+    assert f"ok public url: {url} answers, and is REFEREE_PUBLIC_URL" in found
+    assert any(line.startswith("failure public url: the checks of the proxy ended: ") for line in found)
+    assert any(line.startswith("failure streams: ") for line in found)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://[::1", "https://referee.example.org:many", "https:", "referee.example.org", "file:///etc"]
+)
+def test_what_is_no_url_is_found(settings: Settings, url: str) -> None:
+    (line,) = lines(public_checks.check_public(url, settings))
+    assert line == f"failure public url: {url} is not a URL of a service"
+    assert public_checks.read_date(url) is None
+
+
+def test_another_public_url_is_found(settings: Settings) -> None:
+    assert lines(public_checks._check_name(URL, settings)) == [
+        f"warning public url: the service answers at {URL}, but REFEREE_PUBLIC_URL is http://127.0.0.1:8000"
+    ]
+
+
+def test_plain_http_for_strangers_is_found() -> None:
+    assert lines(public_checks.check_tls("http://referee.example.org")) == [
+        "failure tls: http://referee.example.org has no TLS: tokens can be read in transit"
+    ]
+
+
+@contextmanager
+def secured(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, trusted: bool = True) -> Iterator[str]:
+    """Serve TLS on loopback with a new certificate for ``name`` that is valid for 90 days, and yield the URL."""
+    public, private = make_certificate(name, days=90)
+    file = folder / "certificate.pem"
+    file.write_bytes(private + public)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        thread = threading.Thread(target=_handshake, args=(listener, context), daemon=True)
+        thread.start()
+        yield f"https://localhost:{listener.getsockname()[1]}"
+        thread.join(10)
+
+
+def _handshake(listener: socket.socket, context: ssl.SSLContext) -> None:
+    plain, _ = listener.accept()
+    try:
+        with context.wrap_socket(plain, server_side=True) as connection:
+            connection.recv(1)
+    except OSError:
+        plain.close()
+
+
+def test_a_good_certificate_is_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with secured(tmp_path, monkeypatch, "localhost") as url:
+        assert lines(public_checks.check_tls(url)) == [
+            "ok tls: TLSv1.3; the certificate is valid for localhost and 89 more days"
+        ]
+
+
+@pytest.mark.parametrize(("day", "level", "left"), [(80, "warning", 9), (88, "failure", 1)])
+def test_a_certificate_that_expires_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, day: int, level: str, left: int
+) -> None:
+    later = datetime.now(UTC) + timedelta(days=day)
+    with secured(tmp_path, monkeypatch, "localhost") as url:
+        assert lines(public_checks.check_tls(url, now=later)) == [
+            f"{level} tls: the certificate expires in {left} days"
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "trusted", "reason"),
+    [
+        ("other.example.org", True, "Hostname mismatch, certificate is not valid for 'localhost'."),
+        ("localhost", False, "self-signed certificate"),
+    ],
+)
+def test_a_certificate_that_is_refused_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, trusted: bool, reason: str
+) -> None:
+    with secured(tmp_path, monkeypatch, name, trusted=trusted) as url:
+        assert lines(public_checks.check_tls(url)) == [f"failure tls: the certificate is not accepted: {reason}"]

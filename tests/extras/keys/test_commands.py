@@ -1,0 +1,124 @@
+"""`referee admin keys`: list, rotate, reseal and end, with the key in the data directory or in the environment."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.db import sealing
+from referee.db.engine import Database
+from referee.runtime.data_dir import DataDir
+from referee.settings import KEY_FILE, BadSettings, Settings
+from referee.workflows.voids import voiding
+from tests.database.databases import write_upgraded
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+NONE = {"DATABASE_URL": "", "REFEREE_MASTER_KEY": "", "REFEREE_ACCEPTED_MASTER_KEYS": ""}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a data directory with a match that ended and one that did not, and its key in a file."""
+    folder = tmp_path / "data"
+    database = Database(write_upgraded(folder / "referee.db"))
+    world = World(database)
+    world.play(world.bots(2))
+    world.match()
+    database.dispose()
+    (folder / KEY_FILE).write_text(MASTER_KEY.hex())
+    return folder
+
+
+def run(*words: str, **settings: str) -> Result:
+    return CliRunner(env={**NONE, **settings}).invoke(main, words)
+
+
+def listed(data: Path) -> list[dict[str, object]]:
+    shown = json.loads(run("admin", "keys", "list", "--data", str(data), "--json").output)
+    items: list[dict[str, object]] = shown["items"]
+    return items
+
+
+def test_K34_a_key_in_the_data_directory_is_rotated_and_ended(data: Path) -> None:
+    place = ("--data", str(data))
+    (before,) = listed(data)
+
+    rotated = run("admin", "keys", "rotate", *place)
+    again = run("admin", "keys", "rotate", *place)
+    too_early = run("admin", "keys", "end", *place)
+    current, old = listed(data)
+    resealed = run("admin", "keys", "reseal", *place)
+
+    assert (before["id"], before["unfinished_groups"], before["ended_groups"]) == (sealing.key_id(MASTER_KEY), 1, 1)
+    assert (rotated.exit_code, resealed.output) == (0, "1 seeds were sealed with the current key.\n"), rotated.output
+    assert "still accepted" in again.output
+    assert "needed for 1 unfinished and 1 ended deal groups" in too_early.output
+    assert (current["is_current"], old["is_current"], old["id"]) == (True, False, before["id"])
+    assert (data / KEY_FILE).stat().st_mode & 0o077 == 0
+    assert run("admin", "audit", *place).exit_code == 0
+    assert "current" in run("admin", "keys", "list", *place).output
+
+    assert run("admin", "keys", "end", *place).exit_code == 1  # a match that began with the old key is not over
+    assert run("admin", "keys", "end", "--force", *place).exit_code == 0
+    (left,) = listed(data)
+    assert left["id"] == current["id"]
+
+
+def test_K34_a_key_does_not_end_before_the_service_uses_the_new_one(data: Path) -> None:
+    place = ("--data", str(data))
+    service = DataDir(data)
+    service.acquire()
+    run("admin", "keys", "rotate", *place)
+    database = Database(f"sqlite:///{data / 'referee.db'}")
+    with database.write() as session:
+        voiding.cancel_all_open(session, "over", master_key=MASTER_KEY)
+    database.dispose()
+    run("admin", "keys", "reseal", *place)
+
+    too_early = run("admin", "keys", "end", *place)
+    service.release()
+    service.acquire()
+    after_restart = run("admin", "keys", "end", *place)
+    service.release()
+
+    assert (too_early.exit_code, after_restart.exit_code) == (1, 0), after_restart.output
+    assert "has not been restarted since the rotation" in too_early.output
+
+
+def test_a_key_of_the_environment_is_not_changed_but_the_steps_are_printed(data: Path) -> None:
+    before = (data / KEY_FILE).read_text()
+
+    result = run("admin", "keys", "rotate", "--data", str(data), REFEREE_MASTER_KEY=MASTER_KEY.hex())
+
+    assert result.exit_code == 0
+    assert "1. Add it to REFEREE_ACCEPTED_MASTER_KEYS on every host" in result.output
+    assert (data / KEY_FILE).read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("accepted", "reason"),
+    [
+        ("ab", "REFEREE_ACCEPTED_MASTER_KEYS must be 64 hex digits"),
+        (MASTER_KEY.hex(), "REFEREE_ACCEPTED_MASTER_KEYS contains a key twice"),
+        (",".join(f"{number:064x}" for number in range(4)), "REFEREE_ACCEPTED_MASTER_KEYS has more than 3"),
+    ],
+)
+def test_impossible_keys_are_explained(data: Path, accepted: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFEREE_DATA", str(data))
+    monkeypatch.setenv("REFEREE_MASTER_KEY", MASTER_KEY.hex())
+    monkeypatch.setenv("REFEREE_ACCEPTED_MASTER_KEYS", accepted)
+
+    with pytest.raises(BadSettings, match=reason):
+        Settings.load()
+
+
+def test_a_damaged_key_file_is_explained(data: Path) -> None:
+    (data / KEY_FILE).write_text("no key")
+
+    result = run("admin", "keys", "list", "--data", str(data))
+
+    assert result.exit_code == 1
+    assert KEY_FILE in result.output
