@@ -5,8 +5,8 @@ from typing import Final
 # In this order they appear at places on pages, in the document of the API, and in transactions.
 EXTRAS: Final = (
     *("openings", "feeds", "series", "hall", "pictures"),
-    *("local_tournaments", "classes", "keys", "doctor", "backups", "retention"),
+    *("local_tournaments", "asking_again", "classes", "keys", "doctor", "backups", "retention"),
 )
 
 # These plug in nothing: programs of bot authors and researchers import them.
-LIBRARIES: Final = ("gym", "sdk")
+LIBRARIES: Final = ("gym", "notebook", "sdk")

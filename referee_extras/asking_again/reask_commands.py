@@ -13,7 +13,6 @@ from referee.botclient.reply import Reply
 from referee.cli import problem_report
 from referee.cli.options import NO_LIMITS, Number, no_limits_option, secret_option, usage_errors
 from referee.cli.plain_text import note, one_line, replace_control_characters
-from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argument
 from referee.cli.service.remote import Remote, service_command
 from referee.cli.tables import TextTable
 from referee.errors import IllegalAction
@@ -24,6 +23,15 @@ from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import AnswerSource
 from referee.match.match import FAULTS, Answer, Match, Request
+from referee_extras.asking_again.recorded import RecordedDecision, RecordedMatch
+
+
+def _parse_decision(text: str) -> RecordedDecision:
+    with usage_errors():
+        return RecordedDecision.parse(text)
+
+
+decision_argument = click.argument("decision", type=_parse_decision, metavar="DECISION")
 
 
 @service_command()

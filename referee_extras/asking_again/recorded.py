@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-import click
-
 from referee.cli.service.log_files import read_single_log
 from referee.cli.service.lookup import ID
 from referee.cli.service.remote import Remote
@@ -38,17 +36,12 @@ class RecordedDecision(NamedTuple):
     def parse(cls, text: str) -> Self:
         """Parse the number ``n`` of a decision in the log, or the id of a question (``mat_…_sSEAT_qQUESTION``).
 
-        Raise ``click.BadParameter`` for any other text.
+        Raise ``BadOption`` for any other text.
         """
         found = DECISION.fullmatch(text)
         if found is None:
-            raise click.BadParameter(
-                f"{text!r} is not a decision. Pass its number n in the log, or the id of the question."
-            )
+            raise BadOption("decision", f"{text!r} is not a decision; pass its number n in the log, or a question's id")
         return cls(None, int(found["n"])) if found["n"] else cls(int(found["seat"]), int(found["question"]))
-
-
-decision_argument = click.argument("decision", type=RecordedDecision.parse, metavar="DECISION")
 
 
 @dataclass(frozen=True, slots=True)

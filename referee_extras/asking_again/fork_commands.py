@@ -11,7 +11,6 @@ from referee.cli import problem_report
 from referee.cli.options import FILE, Number, secret_option, usage_errors
 from referee.cli.plain_text import note
 from referee.cli.play import summary, table, write
-from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argument
 from referee.cli.service.remote import Remote, service_command
 from referee.errors import BadOption
 from referee.local import bot_files, matches
@@ -20,6 +19,8 @@ from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import LINK_MEMBERS
 from referee.match.time_limits import Limits
+from referee_extras.asking_again.reask_commands import decision_argument
+from referee_extras.asking_again.recorded import RecordedDecision, RecordedMatch
 
 
 @service_command()
