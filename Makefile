@@ -1,5 +1,5 @@
 # Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make up   make env   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make hosts   make compose-test   make mutants   make lock
+#   make demo [DEMO_ARGS=--exit]   make up   make env   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make hosts   make compose-test   make mutants   make product-mutants   make lock
 #   make test-long   make bench-peers   make gallery   make nginx   make promtool   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -29,7 +29,7 @@ PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up env test test-long coverage lint types browser nginx promtool gallery bench bench-peers chaos chaos-planted hosts compose-test mutants simulate lock clean
+.PHONY: demo up env test test-long coverage lint types browser nginx promtool gallery bench bench-peers chaos chaos-planted hosts compose-test mutants product-mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -42,7 +42,7 @@ up: $(VENV)/.runtime
 env:
 	@$(PYTHON) deploy/make_env.py
 
-test: lint types browser nginx promtool
+test: lint browser nginx promtool
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Run whole campaigns, of which `make test` runs a short slice each: the tests with the mark `long`.
@@ -102,6 +102,10 @@ compose-test: $(VENV)/.dev
 # Plant faults in a copy of the rules and report those that no test catches, e.g. MUTANTS_ARGS="--count 20 prisoners".
 mutants: $(VENV)/.dev
 	@$(BIN)/python -m tools.mutants $(MUTANTS_ARGS)
+
+# Plant faults in every room of the product outside the games, e.g. MUTANTS_ARGS="--count 60 referee/db api/matches".
+product-mutants: $(VENV)/.dev
+	@$(BIN)/python -m tools.mutants.product --pytest "-n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder" $(MUTANTS_ARGS)
 
 # Simulate thousands of tournaments and check invariants, for example with SIMULATE_ARGS="--count 3000 --seed 1 swiss".
 simulate: $(VENV)/.dev

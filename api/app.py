@@ -46,7 +46,6 @@ from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, MonthConverter, id_schema, month_schema
 from api.invitations import resource as invitations
-from api.ladders import exchange_resource as ladder_exchanges
 from api.ladders import month_resource as ladder_months
 from api.ladders import resource as ladders
 from api.matches import fault_resource as faults
@@ -54,7 +53,6 @@ from api.matches import resource as matches
 from api.matches import stream_resource as match_streams
 from api.matches import void_resource as voids
 from api.overview import resource as overview
-from api.search import resource as search
 from api.tournaments import act_resource as acts
 from api.tournaments import admission_resource as admission
 from api.tournaments import bracket_resource as brackets
@@ -77,7 +75,7 @@ RESOURCES = (  # in the order of the OpenAPI document: first what every client d
     *(faults, games, voids),
     *(friendly_rules, friendly_requests, invitations, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
-    *(tournament_streams, match_streams, ladder_months, ladder_exchanges, overview, search, downloads),
+    *(tournament_streams, match_streams, ladder_months, overview, downloads),
     *(account_export, webhooks, health),
 )
 

@@ -12,14 +12,12 @@ from api.bots import directory_pages, register_page
 from api.bots import pages as bots
 from api.chain import pages as chain
 from api.games import pages as games
-from api.ladders import exchange_pages as exchanges
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.matches import void_pages as voids
 from api.overview import pages as overview
 from api.pages import guides, page, page_places, static_files
 from api.requests import DOCS_POLICY
-from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
@@ -30,12 +28,10 @@ GROUPS = (
     games,
     guides,
     ladders,
-    exchanges,
     bots,
     directory_pages,
     chain,
     voids,
-    search,
     matches,
     register_page,
     account,

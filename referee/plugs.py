@@ -35,11 +35,19 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
+    BOT_END = "bot_end"  # sections at the end of the page of a bot; gets the bot and the ladders that rate it
     ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
+    FOOTER = "footer"  # entries in the list of links below every page
     HEAD = "head"  # elements of the head of every page, which has this title
+    HEADER = "header"  # elements beside the navigation of every page
+    LADDER_LINKS = "ladder_links"  # links below the rows of a ladder; gets the ladder
+    NAVIGATION = "navigation"  # entries of the navigation, after those of the service
     OPERATOR = "operator"  # sections of the operator's page; the module in their ``data-script`` exports ``show``
     PAGE_LINKS = "page_links"  # links about the subject of a page
+    TOURNAMENT_DOCUMENTS = "tournament_documents"  # entries in the list of operations of the API; gets their path
+    TOURNAMENT_FACTS = "tournament_facts"  # below the podium; gets the tournament and the bracket of a knockout
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
+    TOURNAMENT_TABS = "tournament_tabs"  # tabs of its pages; gets it and the end of the path of the page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
     TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
 

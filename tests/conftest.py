@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.lanes import Lanes
 
 FIRST = (  # folders
-    *("end_to_end", "browser", "cli", "deploy", "bench", "tools", "upgrade", "api"),
+    *("end_to_end", "browser", "service", "cli", "deploy", "bench", "tools", "upgrade", "api"),
     *("tournaments", "matches", "ladders", "webhooks", "db", "bots", "accounts", "workers"),
 )
+settings.register_profile("tests", deadline=None, max_examples=50)  # by default, a slow machine fails tests
+settings.load_profile("tests")
 pytest_plugins = ("tests.database.fixtures",)
 
 
@@ -26,7 +29,28 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long as a whole comes first, so that at the end no process of the test run is left alone with it."""
     places = {folder: place for place, folder in enumerate(FIRST)}
+    items[:] = take_one_value_on_postgresql(items)
     items.sort(key=lambda item: places.get(item.path.parent.name, len(FIRST)))
+
+
+def take_one_value_on_postgresql(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests without the repetitions of a test on PostgreSQL with other values of its parameters."""
+    taken: set[str] = set()
+    kept = []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        on_postgresql = isinstance(item, pytest.Function) and "postgresql" in parameters_of(item)
+        if not on_postgresql or test not in taken:
+            kept.append(item)
+        if on_postgresql:
+            taken.add(test)
+    return kept
+
+
+def parameters_of(item: pytest.Function) -> list[object]:
+    """Return the parameters of the fixtures that choose a database."""
+    found = item.callspec.params if hasattr(item, "callspec") else {}
+    return [found[name] for name in ("url", "empty_url") if name in found]
 
 
 def pytest_collection_finish() -> None:

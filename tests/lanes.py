@@ -12,15 +12,21 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 
 WAITING = "tests/end_to_end/"
 BROWSER = "tests/browser/"  # one Chromium, one service, one record for all of them
+FIRST = (BROWSER, "tests/test_types.py")  # the longest, so that no process is left with one of them at the end
 BESIDE_NO_BROWSER = (  # they add network interfaces to the machine, at which Chromium gives up what it is loading
     *("tests/end_to_end/test_chaos.py", "tests/end_to_end/test_hosts.py"),
     *("tests/tools/test_hosts.py", "tests/botclient/test_unsent_requests.py"),
 )
 
 
+SERVICE = "tests/cli/service/"  # one service for all of them
+
+
 def unit_of(test_id: str) -> str:
-    """Return the unit of a test: its file, or the unit of all tests that run in the process of the browser."""
-    return BROWSER if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)) else test_id.partition("::")[0]
+    """Return the unit of a test: its file, or that of all tests that share the browser or a service."""
+    if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)):
+        return BROWSER
+    return SERVICE if test_id.startswith(SERVICE) else test_id.partition("::")[0]
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
@@ -31,6 +37,7 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
 
     def _assign_work_unit(self, node: Any) -> None:
         waits = len(self.nodes) > 1 and node in self.nodes[: max(1, len(self.nodes) - (os.cpu_count() or 1))]
-        own = (unit for unit in self.workqueue if unit.startswith(WAITING) == waits)
-        self.workqueue.move_to_end(next(own, next(iter(self.workqueue))), last=False)
+        units = sorted(self.workqueue, key=lambda unit: unit not in FIRST)
+        own = (unit for unit in units if unit.startswith(WAITING) == waits)
+        self.workqueue.move_to_end(next(own, units[0]), last=False)
         super()._assign_work_unit(node)

@@ -11,10 +11,14 @@ import errno
 import socket
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final, Literal
+from functools import partial
+from typing import Final, Literal, Self
 
+from referee.botclient import name_lookup
+from referee.botclient.address_guard import Policy
 from referee.botclient.bot_clock import REFUSED
 from referee.botclient.reply import Reply
+from referee.settings import Settings
 from workers.clock_watch import ClockWatch, Reading
 
 Verdict = Literal["fault", "unclear", "down"]
@@ -67,6 +71,17 @@ class Connectivity:
         self._last_outage = (float("inf"), float("inf"))
         self._troubled_at = float("-inf")  # when ``may_wait`` was last asked
         self.waited_s = 0.0  # total duration of past outages
+
+    @classmethod
+    def create(cls, settings: Settings, policy: Policy, clock: ClockWatch | None) -> Self:
+        """Return the watch of the network of this host.
+
+        With bots in private ranges, a route to the internet says nothing about them.
+        """
+        has_private = bool(policy.allow) or policy.private is not None
+        name = settings.dns_canary
+        canary = partial(name_lookup.is_resolver_working, name) if name else None
+        return cls(canary=canary, has_route=(lambda: True) if has_private else has_route, clock=clock)
 
     @property
     def is_down(self) -> bool:

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
 
-from referee.botclient import name_lookup
 from referee.botclient.address_caps import AddressCaps
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits
@@ -22,9 +21,8 @@ from referee.bots import checks, handshakes
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.errors import CallNotMade, NoRoom, Unavailable
-from referee.matches import claims, match_queue
+from referee.matches import claims
 from referee.matches.claims import Claim, ClaimedMatch
-from referee.matches.shares import create_slots
 from referee.matches.states import MatchState
 from referee.metrics import catalog
 from referee.metrics.process_metrics import ProcessMetrics
@@ -38,11 +36,11 @@ from workers.bot_checks import CheckParameters, check_bot, perform_handshake
 from workers.capacity import Capacity
 from workers.claim_file import RecordClaims
 from workers.clock_watch import ClockWatch
-from workers.connectivity import Canary, Connectivity, has_route
+from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread
 from workers.forced_waits import ResponseTimes
 from workers.lease_renewal import LeaseRenewer
-from workers.look_planner import LookPlanner
+from workers.match_claiming import MatchClaimer
 from workers.match_context import HandedOver, MatchContext
 from workers.match_runner import play_match
 from workers.runner_counters import RunnerCounters
@@ -52,7 +50,6 @@ log = logging.getLogger(__name__)
 
 Claimed = TypeVar("Claimed", handshakes.ClaimedHandshake, checks.ClaimedCheck)
 
-CLAIM_BATCH_SIZE = 8  # matches per claim, so that runners that start together share what is due
 POLL_S = 0.25  # pause between two searches for more work while there is room
 LIFETIME_S = 300.0  # age at which everything is handed over to a new work-horse
 LONGEST_LIFE_S = 3000.0  # age at which that happens even if something should end first, well before RQ's timeout
@@ -83,7 +80,6 @@ class Runner:
         self._open_matches = set() if open_matches is None else open_matches
         self._slots = settings.runner_slots
         self._capacity = Capacity(settings.runner_slots, seconds, report=report_shortage)
-        self._in_use = create_slots(settings.runner_slots)  # by the matches of this runner
         self._master_key = settings.master_key
         self._database = database
         self._metrics = ProcessMetrics()
@@ -93,7 +89,7 @@ class Runner:
         self._handshake_limits = CallLimits(AddressCaps.for_handshakes())
         self._forced_move_waits = settings.forced_move_waits
         self._response_times = ResponseTimes()
-        self._connectivity = connectivity or _create_connectivity(settings, self._policy, clock)
+        self._connectivity = connectivity or Connectivity.create(settings, self._policy, clock)
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
         self._handshakes_running: Counter[str] = Counter()  # by owner
@@ -110,7 +106,9 @@ class Runner:
         self._started_at = seconds()
         self._hand_over_at_s = LIFETIME_S  # age
         self._unfinished: set[Hashable] = set()  # checks, and questions asked again, that should end before
-        self._planner = LookPlanner(seconds)
+        self._claimer = MatchClaimer(
+            self._thread, self._capacity, self.counters, slots=settings.runner_slots, seconds=seconds
+        )
         self._something_ended = False  # whether a task has ended since the last search for more work
 
     def stop(self) -> None:
@@ -210,27 +208,11 @@ class Runner:
             log.warning("claim_failed", extra={"reason": str(error)})
 
     async def _claim_matches(self, newest: datetime | None) -> None:
-        """Look for matches without holding up any writer, then claim what was found, as long as there is room.
+        """Claim and start matches as long as there is room.
 
         End when a stop is requested, since matches claimed afterwards are handed over immediately and are due again.
         """
-        while (
-            not self._stopping.is_set()
-            and (room := min(self._capacity.limit - self._in_use.total, CLAIM_BATCH_SIZE)) > 0
-        ):
-            look = self._planner.next_look(newest)
-            if look is None:
-                return
-            self.counters.looks += 1
-            slots = self._in_use.copy()
-            found = await self._thread.read(match_queue.find_matches, room, look=look, slots=slots)
-            self._planner.note_found(look, found)
-            if not found.units:
-                return
-            self.counters.claims += 1
-            claimed = await self._thread.write(claims.claim_found, found.units, slots=slots)
-            if not claimed:
-                return  # others were faster
+        while not self._stopping.is_set() and (claimed := await self._claimer.claim_some(newest)):
             self._start_matches(claimed)
 
     async def _take_handshakes_and_checks(self) -> None:
@@ -273,7 +255,7 @@ class Runner:
         if lost := sum(match.has_replaced_lost for match in claimed):
             self._metrics.count(catalog.LEASES_EXPIRED, by=lost)
         for match in claimed:
-            self._in_use.take(match.lane)
+            self._claimer.in_use.take(match.lane)
             self._spawn(self._play_match(match))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -295,9 +277,7 @@ class Runner:
         finally:
             self._open_matches.discard(claimed.claim.match_id)
             self._metrics.count(catalog.MATCHES_ENDED, claimed.lane.kind, outcome)
-            was_wanted = self._in_use.count_free(claimed.lane) <= 0
-            self._in_use.take(claimed.lane, -1)
-            self._planner.add_freed(claimed.bots, is_slot_wanted=was_wanted)
+            self._claimer.free(claimed)
 
     async def _play_claimed(self, claim: Claim) -> str:
         """Play a match and return how that ended. Handle every error here, so that it affects no other match."""
@@ -395,7 +375,7 @@ class Runner:
         finally:
             self._checks_running -= 1
             self._unfinished.discard(claimed.bot_id)
-            self._planner.add_freed([claimed.bot_id])
+            self._claimer.planner.add_freed([claimed.bot_id])
 
     async def _put_off(self, release: Callable[[Session, Claimed], object], claimed: Claimed, reason: str) -> None:
         """Make a handshake or a check due again for which there was no place at the address."""
@@ -423,20 +403,9 @@ class Runner:
     def _create_sender(self, redis_url: str) -> Sender:
         """Return the sender of the metrics of this work-horse."""
         self._metrics.follow(catalog.RUNNER_CPU, time.process_time)
-        self._metrics.report("referee_runner_matches", lambda: self._in_use.total)
+        self._metrics.report("referee_runner_matches", lambda: self._claimer.in_use.total)
         self._metrics.report("referee_open_files", report_open_files)
         return Sender(self._metrics, connect(redis_url))
-
-
-def _create_connectivity(settings: Settings, policy: Policy, clock: ClockWatch | None) -> Connectivity:
-    """Return the watch of our network. With bots in private ranges, a route to the internet says nothing about them."""
-    has_private = bool(policy.allow) or policy.private is not None
-    route = (lambda: True) if has_private else has_route
-    return Connectivity(canary=_create_canary(settings.dns_canary), has_route=route, clock=clock)
-
-
-def _create_canary(name: str) -> Canary | None:
-    return partial(name_lookup.is_resolver_working, name) if name else None
 
 
 async def run(

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 from markupsafe import Markup
 
-from api.bots import badge
 from api.bots.presentation import attach_fitting_games, compare_pair
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
@@ -18,14 +17,12 @@ from api.fields import MAX_INT, points
 from api.matches.presentation import match_views
 from api.pages.charts import RatingStep, StackPart, rating_history, stacked_bar
 from api.pages.page import Pages, page
-from api.pages.parameters import choice
 from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db import former_names
 from referee.db.paging import MAX_PAGE_SIZE
 from referee.friendlies import rules
-from referee.games import catalogue, game_title
 from referee.ladders import directory, members, months, ranks, ratings
 from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import DescribedChange
@@ -48,7 +45,6 @@ TITLES: Final = 24  # months of which the bot was champion
 STEPS: Final = 200  # rating changes in a history
 RIVALS: Final = 20
 RECENT: Final = 10
-BADGE_CACHED: Final = "public, max-age=300"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +108,8 @@ def bot(bot_id: str) -> Response:
         known={"bot": found.id, "name": found.name, "games": found.games, "advice": advice()},
         points=points,
         ended_openings=count_ended_openings(current_session(), OpeningFilter(bot_id=found.id)),
-        badges=_list_badges(sorted(ladder.game for ladder, _ in rated if ladder.official and not ladder.unlisted)),
-        public_url=current_app.config["SETTINGS"].public_url,
+        rated=[ladder for ladder, _ in rated],
     )
-
-
-@pages.view('/bots/<id("bot"):bot_id>/badge.svg', "game")
-def show_badge(bot_id: str) -> Response:
-    """Send the badge of a bot: for ``?game=``, by default for its best rank on an official ladder."""
-    found = bots.get_bot(current_session(), bot_id)
-    drawn = badge.draw_badge(badge.load_badge(current_session(), found, choice("game", sorted(catalogue()))))
-    response = Response(drawn, mimetype="image/svg+xml")
-    response.headers["Cache-Control"] = BADGE_CACHED
-    return response
 
 
 @pages.view(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
@@ -219,12 +204,6 @@ def recent(*bot_ids: str) -> dict[str, Any]:
     found = matches.list_matches(current_session(), wanted, where=visibility.has_known_seats(), limit=RECENT).items
     scores = load_public_scores(current_session(), [match.id for match in found])
     return {"recent": match_views(found), "scores": scores}
-
-
-def _list_badges(games: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the query and the name of each badge of a bot with ranks on the official ladders of these games."""
-    of_games = [(f"?game={game}", game_title(game)) for game in games]
-    return [("", "the best rank"), *(of_games if len(games) > 1 else [])]
 
 
 def _ladders_to_plot(ladders: Sequence[Ladder]) -> Sequence[Ladder]:

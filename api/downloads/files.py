@@ -4,7 +4,6 @@ Each piece is read in its own short transaction, so that neither memory nor lock
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date
 from functools import partial
 from itertools import chain
 from typing import Final, TypeVar
@@ -13,8 +12,7 @@ from referee.csv_table import Cells, cell, write_table
 from referee.db.engine import Database
 from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page
 from referee.errors import LogDeleted
-from referee.ladders import months, owner_exchanges
-from referee.ladders.owner_exchanges import ExchangedPoints
+from referee.ladders import months
 from referee.ladders.tables import LadderMonth, MonthRow
 from referee.match.kinds import LogRemark
 from referee.match.log_bundle import pack_remark
@@ -40,21 +38,15 @@ def gzip_logs(database: Database, found: LogList) -> Iterator[bytes]:
 
 def results_csv(database: Database, which: ResultFilter, until: int) -> Iterator[bytes]:
     """Yield a CSV table with a row for each seat. Names that look like formulas get an apostrophe."""
-    return _table(SEAT_COLUMNS, _result_pieces(database, which, until))
+    return csv_of(SEAT_COLUMNS, _result_pieces(database, which, until))
 
 
 def month_csv(database: Database, closed: LadderMonth) -> Iterator[bytes]:
     """Yield the final standings of a month as a CSV table."""
-    return _table(MONTH_COLUMNS, _pieces(database, partial(months.list_rows, closed=closed), _month_cells))
+    return csv_of(MONTH_COLUMNS, cells_by_page(database, partial(months.list_rows, closed=closed), _month_cells))
 
 
-def exchanges_csv(database: Database, ladder_id: str, month: date) -> Iterator[bytes]:
-    """Yield what owners gained from each other in a month as a CSV table."""
-    load = partial(owner_exchanges.list_exchanges, ladder_id=ladder_id, month=month)
-    return _table(EXCHANGE_COLUMNS, _pieces(database, load, _exchange_cells))
-
-
-def _pieces(
+def cells_by_page(
     database: Database, load: Callable[..., Page[Row]], cells_of: Callable[[Row], Cells]
 ) -> Iterator[Iterable[Cells]]:
     """Yield the cells of all rows of a list, a page at a time."""
@@ -75,13 +67,6 @@ def _month_cells(row: MonthRow) -> Cells:
     )
 
 
-def _exchange_cells(row: ExchangedPoints) -> Cells:
-    return (
-        *(row.owner_id, cell(row.owner_name), row.loser_id, row.loser_name and cell(row.loser_name)),
-        *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
-    )
-
-
 def _round_points(points: float | None) -> float | None:
     return None if points is None else round(points, 1)
 
@@ -97,7 +82,7 @@ def _result_pieces(database: Database, which: ResultFilter, until: int) -> Itera
         after = seats[-1].seq
 
 
-def _table(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator[bytes]:
+def csv_of(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator[bytes]:
     """Yield a table: its header, then each piece of its rows."""
     return write_table(chain([[titles]], pieces))
 
@@ -106,7 +91,6 @@ MONTH_COLUMNS: Final = (
     *("rank", "bot", "name", "owner", "owner_name", "rating_micro"),
     *("strength", "strength_error", "games", "matches"),
 )
-EXCHANGE_COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "encounters", "points", "chance", "deviation")
 
 
 def _read_logs(database: Database, found: LogList) -> Iterator[tuple[LogEntry, bytes | None]]:

@@ -173,24 +173,6 @@ def month_standings(ladder_id: str, month: date) -> Response:
     return send_file("text/csv", name, lambda: files.month_csv(database(), closed.month))
 
 
-@resource.get(
-    '/ladders/<id("lad"):ladder_id>/exchanges/<month:month>.csv',
-    anyone,
-    documents={"responses": BUSY},
-    transaction=None,
-)
-@resource.file_response("text/csv", "Pairs of owners, those that chance explains least first.")
-def exchanges(ladder_id: str, month: date) -> Response:
-    """Download what owners gained from each other in a month, for spreadsheets
-
-    The CSV file has the rows and columns of `GET /ladders/{ladder_id}/exchanges/{month}`.
-    """
-    with database().read() as session:
-        ratings.get_ladder(session, ladder_id)
-    name = f"{ladder_id}-exchanges-{months.format_month(month)}.csv"
-    return send_file("text/csv", name, lambda: files.exchanges_csv(database(), ladder_id, month))
-
-
 def _gzip_file(query: dict[str, Any], selection: LogSelection, name: str) -> Response:
     found = _find_logs(query, selection)
     pieces = partial(files.gzip_logs, database(), found)

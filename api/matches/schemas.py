@@ -31,10 +31,10 @@ from referee.match.time_limits import Limits
 from referee.matches.match_filters import BotResult
 from referee.matches.quotas import MAX_TIME
 from referee.matches.states import DealGroupState, DealSharing, MatchState
+from referee.pairing.table_sizes import MAX_SEATS
 from referee.workflows.explaining.unrated import UNRATED_REASONS
 from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
-MAX_SEATS = 10
 LAST_ROUND = 1_000_000
 WHOLE_GROUP = "all matches that share their cards with this one"
 DEFAULTS = Limits()

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from api.auth import current_account, may_organise, require_scope, viewer
-from api.errors import invalid
+from api.errors import invalid, not_found
 from api.views import current_session
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
@@ -63,3 +63,11 @@ def record_act(kind: ActKind, tournament: Tournament, object_id: str | None = No
     acts.record_act(
         current_session(), current_account(), kind, object_id or tournament.id, tournament_id=tournament.id, **more
     )
+
+
+def get_started_tournament(tournament_id: str) -> Tournament:
+    """Return the tournament. Raise a 404 if it has not started, since these pages do not exist before the start."""
+    tournament = get_visible_tournament(tournament_id)
+    if tournament.started_at is None:
+        raise not_found()
+    return tournament

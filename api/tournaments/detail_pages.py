@@ -1,41 +1,31 @@
-"""Serve the pages of one tournament: rounds, matches, entries, crosstable, bracket, luck, downloads."""
+"""Serve the pages of one tournament: rounds, matches, entries, bracket, downloads."""
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from flask import Response, request
 
-from api.caching import CacheEntry
-from api.errors import not_found
-from api.extended import Extended
 from api.matches.presentation import match_views
-from api.pages.charts import crosstable as heat
-from api.pages.charts import luck_bar
-from api.pages.formatting import format_signed, size
+from api.pages.formatting import size
 from api.pages.page import Pages, page
-from api.pages.paging import NumberedPage, numbered_page, requested_number
-from api.pages.parameters import choice, whole_number
+from api.pages.paging import numbered_page, requested_number
+from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.tournaments import bracket_chart, pairings, standings_cache
-from api.tournaments.access import get_visible_tournament
+from api.tournaments import bracket_chart, pairings
+from api.tournaments.access import get_started_tournament, get_visible_tournament
 from api.tournaments.entry_schemas import EntryView
-from api.tournaments.pages import ROWS_PER_PAGE, TOURNAMENT, Json, entry_page, tournament_context
+from api.tournaments.pages import TOURNAMENT, Json, entry_page, tournament_context
 from api.tournaments.presentation import visible_entries
 from api.tournaments.round_schemas import TableView
-from api.tournaments.standings_schemas import LuckRow
 from api.views import current_session
 from referee.bots import bots
-from referee.errors import Conflict, NotFound
+from referee.errors import NotFound
 from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
-from referee.standings import LuckAdjusted
-from referee.standings.by_round import RoundScore
 from referee.tournaments import round_lists
 from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.rounds import newest_round
-from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import RoundState
 from referee.tournaments.tables import Tournament
 from referee.workflows.publishing import log_downloads
@@ -46,15 +36,13 @@ pages = Pages("tournament_details", __name__)
 MATCHES: Final = 50  # matches on a page
 ROUNDS: Final = 50
 TABLES: Final = 25
-CROSSTABLE_ROWS: Final = 30
-ROUND_COLUMNS: Final = 10  # rounds in the table by rounds, the last ones unless others are chosen
 MAX_LISTED: Final = 64  # a round of a bracket with more tables is listed without its matches
 
 
 @pages.view(f"{TOURNAMENT}/rounds", "page")
 def list_rounds(tournament_id: str) -> Response:
     """Show the rounds paired so far."""
-    tournament = _get_started_tournament(tournament_id)
+    tournament = get_started_tournament(tournament_id)
     numbered = numbered_page(requested_number(), ROUNDS, newest_round(current_session(), tournament.id))
     found = round_lists.list_rounds(current_session(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
     return page("tournaments/rounds.html", **tournament_context(tournament), rounds=found.items, numbered=numbered)
@@ -63,7 +51,7 @@ def list_rounds(tournament_id: str) -> Response:
 @pages.view(f"{TOURNAMENT}/rounds/{pairings.ROUND}", "page")
 def show_round(tournament_id: str, tournament_round: int) -> Response:
     """Show a round with its tables."""
-    tournament = _get_started_tournament(tournament_id)
+    tournament = get_started_tournament(tournament_id)
     summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
     numbered = numbered_page(requested_number(), TABLES, summary.tables)
     found = round_lists.get_round_page(
@@ -110,30 +98,10 @@ def list_entries(tournament_id: str) -> Response:
     return page("tournaments/entries.html", **context, items=items, substitutes=substitutes, numbered=numbered)
 
 
-@pages.view(f"{TOURNAMENT}/crosstable", "page")
-def show_crosstable(tournament_id: str) -> Response:
-    """Show the crosstable. With many entrants, a page shows only the entrants of one page of the standings."""
-    return _from_results("tournaments/crosstable.html", tournament_id, _crosstable)
-
-
-@pages.view(f"{TOURNAMENT}/by-round", "page", "rounds")
-def show_by_round(tournament_id: str) -> Response:
-    """Show the results of a Swiss tournament with one row an entrant and one column a round."""
-    if _get_started_tournament(tournament_id).format != TournamentFormat.SWISS:
-        raise not_found()
-    return _from_results("tournaments/by_round.html", tournament_id, _by_round)
-
-
-@pages.view(f"{TOURNAMENT}/luck", "page")
-def show_luck(tournament_id: str) -> Response:
-    """Show the scores adjusted for the luck of the cards."""
-    return _from_results("tournaments/luck.html", tournament_id, _luck)
-
-
 @pages.view(f"{TOURNAMENT}/bracket")
 def show_bracket(tournament_id: str) -> Response:
     """Show a knockout as a tree and round by round."""
-    tournament = _get_started_tournament(tournament_id)
+    tournament = get_started_tournament(tournament_id)
     if tournament.format != TournamentFormat.KNOCKOUT:
         raise NotFound("bracket", tournament.id)
     bracket = pairings.visible_bracket(tournament)
@@ -150,7 +118,7 @@ def show_bracket(tournament_id: str) -> Response:
 @pages.view(f"{TOURNAMENT}/downloads")
 def list_downloads(tournament_id: str) -> Response:
     """Show the downloads of a tournament."""
-    tournament = _get_started_tournament(tournament_id)
+    tournament = get_started_tournament(tournament_id)
     found = log_downloads.find_logs(current_session(), LogSelection(tournament_id=tournament.id))
     stored = log_downloads.measure_logs(current_session(), tournament.id)
     return page(
@@ -167,94 +135,6 @@ def _byes(found: RoundPage) -> list[Json]:
     return [{**pairings.bot_reference(bye["entrant"], found.names), "reason": bye["reason"]} for bye in byes]
 
 
-def _from_results(
-    template: str, tournament_id: str, context: Callable[[str, CacheEntry[TournamentResults], int], Json]
-) -> Response:
-    """Render ``template`` with what ``context`` computes from the results, or with the reason why it cannot."""
-    tournament = _get_started_tournament(tournament_id)
-    number = requested_number()
-    try:
-        kept = standings_cache.tournament_entry(tournament.id)
-    except Conflict as error:
-        return page(template, **tournament_context(tournament), refusal=str(error))
-    return page(template, **tournament_context(tournament), **context(tournament.id, kept, number))
-
-
-def _crosstable(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
-    table = standings_cache.ranked_entrants(kept)
-    numbered = numbered_page(number, CROSSTABLE_ROWS, len(table))
-    rows = numbered.rows(table)
-    names = standings_cache.load_names(tournament_id, [str(row.entrant) for row in rows])
-    lines = [(row.rank, str(row.entrant), names[str(row.entrant)]) for row in rows]
-    grid = heat.crosstable_grid(lines, standings_cache.results_by_opponent(kept))
-    return {"grid": grid, "levels": heat.LEVELS, "numbered": numbered}
-
-
-def _by_round(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
-    table, scores = standings_cache.ranked_entrants(kept), standings_cache.round_scores(kept)
-    numbered = numbered_page(number, CROSSTABLE_ROWS, len(table))
-    paired = newest_round(current_session(), tournament_id)
-    last = max(1, -(-paired // ROUND_COLUMNS))
-    span = whole_number("rounds", 1, last) if "rounds" in request.args else last
-    spans = NumberedPage(span, ROUND_COLUMNS, paired)
-    columns = spans.rows(range(1, paired + 1))
-    lines = [
-        (str(row.entrant), [scores[row.entrant].get(column) for column in columns]) for row in numbered.rows(table)
-    ]
-    shown = {bot for bot, _ in lines}
-    if kept.made.seats == 2:  # otherwise there are too many opponents to name
-        shown |= {str(opponent) for _, row in lines for score in row if score for opponent in score.opponents}
-    names, indexes = standings_cache.load_names(tournament_id, sorted(shown)), standings_cache.row_indexes(kept)
-    grid = [
-        {
-            "number": numbered.first + position,
-            "bot": bot,
-            "name": names[bot],
-            "cells": [score and _round_cell(score, names if kept.made.seats == 2 else {}, indexes) for score in row],
-        }
-        for position, (bot, row) in enumerate(lines, 1)
-    ]
-    return {"grid": grid, "columns": columns, "numbered": numbered, "spans": spans}
-
-
-def _round_cell(score: RoundScore, names: Mapping[str, str], indexes: Mapping[str, int]) -> Json:
-    """Return a cell of the table by rounds. Opponents without a name in ``names`` are shown by their rows."""
-    opponents = sorted(map(str, score.opponents), key=indexes.__getitem__)
-    return {
-        "bye": score.is_bye,
-        "opponents": [{"name": names.get(bot), "number": indexes[bot] + 1} for bot in opponents],
-        "points": float(score.points),
-        "total": float(score.total),
-        "level": heat.score_level(float(score.points / score.matches)),
-    }
-
-
-def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
-    table, adjusted = standings_cache.ranked_entrants(kept), standings_cache.luck_adjusted_scores(kept)
-    found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
-    compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
-    numbered = numbered_page(number, ROWS_PER_PAGE, len(compared))
-    named = standings_cache.attach_people(tournament_id, numbered.rows(compared))
-    lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named)
-    most = max((_widest(adjusted[str(row.entrant)]) for row in numbered.rows(compared)), default=1.0)
-    for line, row in zip(lines, numbered.rows(compared), strict=True):
-        line |= _luck_chart(adjusted[str(row.entrant)], most, line["name"])
-    return {"lines": lines, "left_out": len(table) - len(compared), "numbered": numbered}
-
-
-def _widest(score: LuckAdjusted | None) -> float:
-    """Return how far from zero the chart of a score reaches."""
-    assert score is not None, "only compared entrants are drawn"
-    return max(abs(float(score.points.value)) + (score.points.error or 0), abs(float(score.cards) - 0.5), 0.01)
-
-
-def _luck_chart(score: LuckAdjusted | None, most: float, name: str) -> Json:
-    assert score is not None, "only compared entrants are drawn"
-    value, luck = float(score.points.value), float(score.cards) - 0.5
-    title = f"{name}: {format_signed(value, 3)} by play, {format_signed(luck, 3)} by cards"
-    return {"luck": luck, "chart": luck_bar(value, score.points.error, luck, most, title)}
-
-
 def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Json]:
     """Return the tables of a round with their matches. Return no tables if there are more than ``MAX_LISTED``."""
     if len(bracket_round["tables"]) > MAX_LISTED:
@@ -262,11 +142,3 @@ def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Js
     numbers = [table["table"] for table in bracket_round["tables"]]
     played = round_lists.matches_by_table(current_session(), tournament.id, bracket_round["tournament_round"], numbers)
     return [{**table, "matches": match_views(played.get(table["table"], []))} for table in bracket_round["tables"]]
-
-
-def _get_started_tournament(tournament_id: str) -> Tournament:
-    """Return the tournament. Raise a 404 if it has not started, since these pages do not exist before the start."""
-    tournament = get_visible_tournament(tournament_id)
-    if tournament.started_at is None:
-        raise not_found()
-    return tournament

@@ -4,6 +4,7 @@ The pages contain only public data, except that of a draft. Their scripts call t
 organiser.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from flask import Response, request
@@ -11,56 +12,31 @@ from flask import Response, request
 from api import etags
 from api.auth import anyone, authorize, viewer
 from api.games.schemas import GameView
-from api.matches.schemas import DEFAULTS, MAX_SEATS
+from api.matches.schemas import DEFAULTS
 from api.pages.page import Pages, page
 from api.queries import query_parameters
-from api.tournaments import terms
 from api.tournaments.pages import TOURNAMENT, entry_page, tournament_context
 from api.tournaments.presentation import editable_terms
 from api.views import current_session
 from referee.accounts.scopes import Scope
-from referee.db.texts import MAX_LINK_LENGTH
+from referee.figures import count
 from referee.games import catalogue
-from referee.house.players import LEVELS
-from referee.pairing.formats import formats
-from referee.pairing.kinds import SeatOrders, TournamentFormat
-from referee.tournaments import announcement, editing, tournaments
-from referee.tournaments.announcement import ANNOUNCEMENT
+from referee.tournaments import editing, tournaments
 from referee.tournaments.presets import PRESETS, preset_terms
-from referee.tournaments.states import TournamentState
-from referee.tournaments.terms import MAX_CYCLES, max_entries
+from referee.tournaments.states import IN_PROGRESS, TournamentState
+from referee.tournaments.term_words import SEEDINGS
+from referee.tournaments.terms import FORMATS, SECTIONS, TERMS, Term, max_entries
 from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 pages = Pages("organise", __name__)
 
 Json = dict[str, Any]
 DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
+    **{name: term.default for name, term in TERMS.items()},
     "name": "",
     "game": "pool-nap",
     "seats": 4,
     "options": {},
-    "format": TournamentFormat.ROUND_ROBIN,
-    "format_options": {},
-    "cycles": 1,
-    "rated": True,
-    "deal_sharing": None,
-    "orders": SeatOrders.CYCLIC,
-    "trusted": False,
-    "anonymous": True,
-    "late_entry": False,
-    "frozen_version": False,
-    "bots_per_owner": None,
-    "min_seats": None,
-    "substitute": None,
-    "listed": True,
-    "approval": False,
-    "max_entries": None,
-    "min_entries": None,
-    "entries_close_at": None,
-    "round_minutes": None,
-    "round_times": None,
-    "starts_at": None,
-    **dict.fromkeys(ANNOUNCEMENT),
     "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},
 }
 
@@ -71,7 +47,13 @@ def draft() -> Response:
     presets = [{"name": name, "title": preset.title, "text": preset.text} for name, preset in PRESETS.items()]
     values = {name: preset_terms(name) for name in PRESETS}
     return page(
-        "organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None, presets=presets, preset_values=values
+        "organise/new.html",
+        **_choices(),
+        sections=_sections(TERMS),
+        values=DEFAULT_TERMS,
+        fixed_game=None,
+        presets=presets,
+        preset_values=values,
     )
 
 
@@ -88,6 +70,10 @@ def manage(tournament_id: str) -> Response:
         if not tournaments.is_visible(tournament, viewer()):
             return page("organise/draft.html")
     numbered, items = entry_page(tournament)
+    entered = editing.has_entries(current_session(), tournament.id)
+    changeable = editing.changeable_terms(tournament, has_entries=entered)
+    if tournament.status in IN_PROGRESS and not tournament.round_times:
+        changeable.remove("round_times")
     return page(
         "organise/tournament.html",
         **tournament_context(tournament),
@@ -95,9 +81,8 @@ def manage(tournament_id: str) -> Response:
         values=editable_terms(tournament),
         fixed_game=tournament.game,
         etag=etags.edited_etag(editable_terms(tournament)),
-        changeable=editing.changeable_terms(
-            tournament, has_entries=editing.has_entries(current_session(), tournament.id)
-        ),
+        changeable=changeable,
+        sections=_sections(changeable),
         items=items,
         numbered=numbered,
     )
@@ -110,36 +95,16 @@ def void() -> Response:
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MAX_REASON_LENGTH)
 
 
+def _sections(names: Iterable[str]) -> dict[str, list[Term]]:
+    """Return terms by the titles of the parts of the form."""
+    shown = [TERMS[name] for name in names if name in TERMS]
+    return {section: [term for term in shown if term.section == section] for section in SECTIONS}
+
+
 def _choices() -> Json:
-    """Return the choices of the form: games, formats, deal sharing, seedings, substitutes, limits."""
+    """Return what the form offers: games, formats, seedings."""
     return {
         "rules": GameView(many=True).dump(sorted(catalogue().values(), key=lambda rules: rules.name)),
-        "formats": [
-            {
-                "name": name,
-                "title": terms.FORMATS[name][0],
-                "means": terms.FORMATS[name][1],
-                "late": tournament_format.takes_late_entries,
-                "most": max_entries(name),
-            }
-            for name, tournament_format in formats().items()
-        ],
-        "deal_kinds": [
-            ("", "default: common if rated, otherwise separate for each match"),
-            *((kind, label) for kind, (label, _) in terms.DEALS.items()),
-        ],
-        "seedings": list(terms.SEEDINGS.items()),
-        "substitutes": [
-            ("", "none: unreachable bots sit out"),
-            *((level.address(), f"{level.address()}, {level.title}") for level in LEVELS),
-        ],
-        "longest": {
-            "description": announcement.MAX_DESCRIPTION_LENGTH,
-            "link": MAX_LINK_LENGTH,
-            "contact": announcement.MAX_CONTACT_LENGTH,
-            "prizes": announcement.MAX_PRIZES_LENGTH,
-        },
-        "most_seats": MAX_SEATS,
-        "most_cycles": MAX_CYCLES,
-        "most_reason": MAX_REASON_LENGTH,
+        "formats": {name: f"{means} At most {count(max_entries(name))} bots." for name, (_, means) in FORMATS.items()},
+        "seedings": list(SEEDINGS.items()),
     }

@@ -13,8 +13,10 @@ from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
-from api.tournaments import bracket_chart, highlights, pairings, standings_cache, terms
+from api.tournaments import bracket_chart, pairings, standings_cache, terms
 from api.tournaments.access import get_visible_tournament
+from api.tournaments.podium import find_podium
+from api.tournaments.presentation import editable_terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
@@ -27,13 +29,21 @@ from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.matches.states import VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
+from referee.standings.presentation import (
+    StandingsColumn,
+    deciding_columns,
+    point_digits,
+    shown_tie_breaks,
+)
 from referee.tournaments import entries as entering
 from referee.tournaments import organisers, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
-from referee.tournaments.round_times import read_time
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
+from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.tournaments.term_words import describe_terms
+from referee.tournaments.terms import FORMATS
 
 pages = Pages("tournaments", __name__)
 
@@ -69,7 +79,7 @@ def contents() -> Response:
         game=game,
         first=first,
         next=envelope(found, query)["next"],
-        formats=terms.FORMATS,
+        formats=FORMATS,
         describe_sizes=terms.describe_sizes,
         states=[*TournamentState],
     )
@@ -81,16 +91,19 @@ def show(tournament_id: str) -> Response:
     tournament = get_visible_tournament(tournament_id)
     bracket = visible_bracket(tournament)
     context = tournament_context(tournament)
+    sizes = table_sizes(tournament, context["entries"]["entered"])
+    requires_code = tournament.join_code is not None
+    values = editable_terms(tournament) | {"table_sizes": sizes, "requires_code": requires_code}
     return page(
         "tournaments/show.html",
         **context,
         table=standings_context(tournament, 1),
         bracket=bracket and draw_bracket(bracket, tournament.name),
-        highlights=find_highlights(tournament, bracket),
+        podium=find_podium(tournament),
+        bracket_rounds=bracket,
         newest=newest_matches(tournament),
         description=tournament.description and render_untrusted(tournament.description),
-        lines=list(terms.describe_terms(tournament, context["entries"]["entered"])),
-        round_times=[read_time(time) for time in tournament.round_times or ()],
+        lines=list(describe_terms(values)),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
         voided=voids.count_voided_matches(current_session(), tournament.id),
         proposed_voids=voids.count_voids(current_session(), VoidFilter(None, tournament.id, VoidState.PROPOSED)),
@@ -124,7 +137,7 @@ def tournament_context(tournament: Tournament) -> Json:
         "entries": entries,
         "known": {**known, "status": tournament.status, "reason": tournament.status_reason},
         "over": tournament.status in OVER,
-        "format": terms.FORMATS[tournament.format],
+        "format": FORMATS[tournament.format],
         "terms": terms,
     }
 
@@ -133,23 +146,23 @@ def standings_context(tournament: Tournament, number: int, *, all_columns: bool 
     """Return page ``number`` of the standings as template values, or None before the start."""
     if tournament.started_at is None:
         return None
-    columns = terms.standings_columns(tournament, all_columns=all_columns)
+    format, seats = tournament.format, tournament.seats
+    columns = shown_tie_breaks(format, seats, all_columns=all_columns)
     try:
         kept = standings_cache.tournament_entry(tournament.id)
     except Conflict as error:
         return {"refusal": str(error)}
     rows = standings_cache.ranked_entrants(kept)
     numbered = numbered_page(number, ROWS_PER_PAGE, len(rows))
-    digits = terms.digits("points", tournament.seats)
     return {
         "columns": columns,
         "all_columns": all_columns,
-        "deciding": terms.deciding_columns(tournament),
-        "digits": digits,
+        "deciding": deciding_columns(format, seats),
+        "digits": point_digits(seats),
         "blank": _blank_row(columns),
         "script": {
-            "columns": [{key: column[key] for key in ("name", "digits")} for column in columns],
-            "digits": digits,
+            "columns": [{"name": column.name, "digits": column.digits} for column in columns],
+            "digits": point_digits(seats),
             "all_columns": all_columns,
             "substitute": tournament.substitute is not None,
             "seq": kept.made.as_of_seq,
@@ -189,17 +202,6 @@ def draw_bracket(bracket: Json, name: str) -> Json:
     return {"drawing": bracket_chart.bracket_tree(bracket, name), "rounds": last}
 
 
-def find_highlights(tournament: Tournament, bracket: Json | None) -> Json | None:
-    """Return what the overview of a finished tournament begins with, or None. ``bracket`` is that of a knockout."""
-    if tournament.status != TournamentState.FINISHED:
-        return None
-    try:
-        kept = standings_cache.tournament_entry(tournament.id)
-    except Conflict:  # there are too many results
-        return None
-    return highlights.tournament_highlights(tournament, kept, bracket)
-
-
 def _lines(
     kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any], *, with_bars: bool
 ) -> list[Json]:
@@ -210,7 +212,7 @@ def _lines(
     return [{**view, "substitute": substitutes.get(view["bot"])} for view in views]
 
 
-def _blank_row(columns: Sequence[Json]) -> Json:
+def _blank_row(columns: Sequence[StandingsColumn]) -> Json:
     """Return an empty row, which the script uses as a template."""
     return {
         "bot": "",
@@ -229,7 +231,7 @@ def _blank_row(columns: Sequence[Json]) -> Json:
         "matches": 0,
         "points_per_match": None,
         "error_bar": {"low": None, "high": None},
-        "tie_breaks": [{"name": column["name"], "value": None} for column in columns],
+        "tie_breaks": [{"name": column.name, "value": None} for column in columns],
     }
 
 

@@ -1,12 +1,11 @@
 """Extend tournaments and entries with related data, as several endpoints and pages show them to the caller."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from api.auth import may_organise, viewer_id
 from api.extended import Extended
-from api.tournaments.announcement_schemas import AnnouncementView
-from api.tournaments.schemas import TournamentView
+from api.tournaments.schemas import TermsView
 from api.views import current_session
 from referee.accounts import accounts
 from referee.bots.tables import Bot
@@ -16,8 +15,6 @@ from referee.tournaments import admission, entries, organisers, round_timing
 from referee.tournaments.progress import load_progress
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
-
-STATE: Final = ("status", "status_reason", "started_at", "finished_at")  # fields that change without an edit
 
 
 def attach_progress(tournament: Tournament) -> Extended:
@@ -40,8 +37,8 @@ def attach_progress(tournament: Tournament) -> Extended:
 
 def editable_terms(tournament: Tournament) -> dict[str, Any]:
     """Return the fields of a tournament that its organiser edits, in the format of the API."""
-    shown = TournamentView(exclude=STATE).dump(tournament) | AnnouncementView().dump(tournament)
-    return dict(shown)
+    shown: dict[str, Any] = TermsView().dump(tournament)
+    return shown
 
 
 def visible_entries(found: Sequence[tuple[TournamentEntry, Bot]]) -> list[Extended]:

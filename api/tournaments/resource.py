@@ -18,7 +18,7 @@ from api.tournaments.schemas import (
     TournamentView,
     WholeTournamentView,
 )
-from api.views import Resource, current_session, master_key
+from api.views import Resource, View, current_session, master_key
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.db.paging import Page
@@ -26,6 +26,7 @@ from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.tournaments import editing, lifecycle, starting, tournaments
+from referee.tournaments.terms import ANNOUNCEMENT, Fixed, list_changeable
 from referee.workflows.voids import tournament_cancellation
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
@@ -72,18 +73,26 @@ def show(tournament_id: str) -> Any:
     return attach_progress(tournament)
 
 
+def _name_terms(view: View) -> View:
+    """Name in the description of a view the terms that can be changed while bots are entered."""
+    *names, last = (f"`{name}`" for name in list_changeable(Fixed.START) if name not in ANNOUNCEMENT)
+    view.__doc__ = (view.__doc__ or "").replace("TERMS", f"{', '.join(names)} and {last}")
+    return view
+
+
 @resource.patch(
     '/<id("trn"):tournament_id>', account, WholeTournamentView, body=TournamentChanges, scope=Scope.ORGANISE
 )
+@_name_terms
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     """Change a draft, or what may still be changed later
 
     In a draft, all terms except the game can be changed; a new format begins with its own default options. An open
-    tournament without entries is changed like a draft, except `listed`. Once a bot is entered or asks to enter, `name`,
-    `starts_at`, `entries_close_at`, `max_entries`, `min_entries`, `approval`, `bots_per_owner`, `late_entry`,
-    `round_minutes`, `round_times` and `substitute` can still be changed; owners of entered bots are notified
-    (`tournament.changed`). A new `starts_at` also follows a missed start; null is a manual start. Until the end,
-    `description`, `link`, `contact`, `prizes` and the `round_times` of rounds that have not begun can be changed.
+    tournament without entries is changed like a draft, except `listed`. Once a bot is entered or asks to enter,
+    TERMS
+    can still be changed; owners of entered bots are notified (`tournament.changed`). A new `starts_at` also follows a
+    missed start; null is a manual start. Until the end, `description`, `link`, `contact`, `prizes` and the
+    `round_times` of rounds that have not begun can be changed.
     """
     tournament = get_managed_tournament(tournament_id)
     etags.require_edited_match(editable_terms(tournament))

@@ -1,15 +1,12 @@
-"""Compute and cache the standings, crosstables, error bars and strengths of tournaments."""
+"""Compute and cache the standings and error bars of tournaments."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from api.caching import Cache, CacheEntry
 from api.extended import Extended
-from api.ladders.strengths import MOST_FITTED, fit_strengths, too_large
 from api.views import database
-from referee.ratings.strengths import Fit, RankedResult
-from referee.standings import ErrorBar, HeadToHead, LuckAdjusted, RankedEntrant, bootstrap, crosstable, luck_adjusted
-from referee.standings.by_round import RoundScore, scores_by_round
+from referee.standings import ErrorBar, RankedEntrant, bootstrap
 from referee.tournaments import tournaments
 from referee.tournaments.entries import EnteredBot, find_entered_bots
 from referee.tournaments.standings import TournamentResults, load_tournament_results
@@ -49,24 +46,6 @@ def row_indexes(kept: CacheEntry[TournamentResults]) -> dict[str, int]:
     return kept.part("order", lambda: {str(row.entrant): index for index, row in enumerate(ranked_entrants(kept))})
 
 
-def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:
-    """Return results keyed by entrant, in the order of the standings, and then by opponent."""
-    made = kept.made
-    return kept.part("crosstable", lambda: crosstable([row.entrant for row in ranked_entrants(kept)], made.outcomes))
-
-
-def round_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[int, RoundScore]]:
-    """Return the results of a Swiss tournament, keyed by entrant and by number of the round."""
-    made = kept.made
-    return kept.part("rounds", lambda: scores_by_round(made.seats, made.entrants, made.outcomes, made.byes))
-
-
-def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, LuckAdjusted | None]:
-    """Return luck-adjusted scores keyed by entrant. A score is None if nobody else had the same cards."""
-    made = kept.made
-    return kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
-
-
 def error_bars(kept: CacheEntry[TournamentResults]) -> dict[Any, ErrorBar]:
     made = kept.made
     return kept.part(
@@ -77,18 +56,6 @@ def error_bars(kept: CacheEntry[TournamentResults]) -> dict[Any, ErrorBar]:
 def samples_of(made: TournamentResults) -> int:
     """Return the number of bootstrap samples for the error bars of these results."""
     return next((samples for results, samples in SAMPLES if len(made.outcomes) <= results), FEWEST_SAMPLES)
-
-
-def tournament_fit(kept: CacheEntry[TournamentResults]) -> Fit:
-    """Return the strengths of a tournament's bots. Raise a 409 ``too_large`` for too many results or bots."""
-    made = kept.made
-    if len(made.outcomes) > MOST_FITTED:
-        raise too_large(f"{len(made.outcomes):,} results")
-    results = [
-        RankedResult([str(entrant) for entrant in outcome.entrants], outcome.placements, outcome.scored)
-        for outcome in made.outcomes
-    ]
-    return kept.part("fit", lambda: fit_strengths(results))
 
 
 def load_entered_bots(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, EnteredBot]:

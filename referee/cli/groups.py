@@ -7,7 +7,6 @@ from referee.cli.plain_text import quote_argument
 
 HOUSE = {
     "Commands": {
-        "calibrate": ("house", "Compare each level with the one below and write the ratings."),
         "serve": ("house", "Serve PLAYER (house:1 … house:4) over HTTP until Ctrl-C."),
     }
 }

@@ -45,7 +45,6 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "api": ("api", "Send a request to the API of the service, and print the answer."),
     },
     "Run a service": {
-        "demo": ("demo", "Start a service with six bots that play a tournament and ladder matches."),
         "up": ("up", "Run the service: API, workers, scheduler, and Redis if $REDIS_URL is not set."),
         "admin": (
             "groups",

@@ -1,8 +1,7 @@
 """Define options that several commands share, and convert library errors to usage errors (exit status 2)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,9 +68,9 @@ def secret_option(help: str) -> Callable[[Command], Command]:
     )
 
 
-def choice_of(members: type[StrEnum]) -> click.Choice[str]:
-    """Return a parameter type that accepts the values of ``members``; click itself would expect their names."""
-    return click.Choice([member.value for member in members])
+def choice_of(members: Iterable[str]) -> click.Choice[str]:
+    """Return a parameter type that accepts the values of ``members``; of an enum, click itself would expect names."""
+    return click.Choice([str(member) for member in members])
 
 
 def parse_key_option(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> KeyRing | None:

@@ -17,14 +17,14 @@ from referee.cli.narrate import narrate_match
 from referee.cli.options import PATH, Number, game_options, read_limits, secret_option, time_options, usage_errors
 from referee.cli.plain_text import note
 from referee.cli.problem_report import ProblemReport
+from referee.cli.results_table import results_table
 from referee.cli.tables import TextTable
-from referee.cli.tally_table import tally_table
 from referee.conformance.report import percentiles
 from referee.local import bot_files, replay_page
 from referee.local import matches as local
 from referee.local.matches import LocalMatchPlan, LocalResult
 from referee.local.replay_page import NotWritten
-from referee.local.tally import Tally
+from referee.local.results import PlayerResults
 from referee.match.log import parse_row
 
 LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a single match
@@ -108,9 +108,9 @@ def play(
         elif shown:
             click.echo(_format_result(played, paths, number, several=matches > 1, narrate=narrate))
 
-    tally, report = _run(plan, matches, LAST_MATCH if own else (log, html), print_match, quiet=quiet)
+    results, report = _run(plan, matches, LAST_MATCH if own else (log, html), print_match, quiet=quiet)
     if shown and matches > 1:
-        click.echo("\n" + tally_table(tally.rank()).plain())
+        click.echo("\n" + results_table(results.rank()).plain())
     if shown and not (own or log):
         note("No log was written. Pass --log FILE to keep one." + _warn_of_earlier())
     report.show()
@@ -128,19 +128,19 @@ def _run(
     print_match: Callable[[LocalResult, "_Paths", int], None],
     *,
     quiet: bool,
-) -> tuple[Tally, ProblemReport]:
+) -> tuple[PlayerResults, ProblemReport]:
     """Start the bots given as files, play all matches and print each.
 
     Return the results and a problem report. With ``quiet``, the report omits players that were reached.
     """
-    tally = Tally(entrant.name for entrant in plan.entrants)
+    results = PlayerResults(entrant.name for entrant in plan.entrants)
     with bot_files.run_bots(plan.entrants, plan.secrets, note) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
         for number, (played, written) in enumerate(_play_matches(plan, matches, *paths)):
-            tally.add_played(played)
+            results.add_played(played)
             print_match(played, written, number)
-        problems = {name: own.problems for name, own in tally.players.items()}
-        return tally, problem_report.report(running, problems, plan.limits, missing_only=quiet)
+        problems = {name: own.problems for name, own in results.players.items()}
+        return results, problem_report.report(running, problems, plan.limits, missing_only=quiet)
 
 
 def _format_result(played: LocalResult, paths: "_Paths", number: int, *, several: bool, narrate: bool) -> str:

@@ -1,7 +1,6 @@
 """Verify the chain of signatures of a service from outside. ``public_audit`` verifies its ladders and logs."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from referee.match.signature import (
     head_after,
     parse_signature,
 )
-from referee.match.signing_keys import BadKey, KeyRing, parse_key
+from referee.match.signing_keys import KeyRing, parse_key
 
 ENTRIES_PER_PAGE: Final = 100
 DIGEST_BYTES: Final = 32
@@ -45,10 +44,8 @@ class PublicChain:
 
     def read_on(self, update: UpdateBar = lambda done, total, what: None) -> None:
         """Verify the entries that follow. Add a difference for the first one that does not follow."""
-        if self.differences:
-            return
-        with self._noting_problems():
-            if self.head is None and self.noted is not None:
+        try:
+            if self.head is None and self.noted is not None and not self.differences:
                 self._begin_at(self.noted)
             for item in () if self.differences else self._items(0 if self.head is None else self.head.number):
                 entry = _parse_entry(item)
@@ -57,6 +54,14 @@ class PublicChain:
                     return
                 self._add(entry)
                 update(entry.number, entry.number, "entries")  # the total is not known
+        except BadSignature as error:
+            known = self.head or self.noted
+            number = 1 if known is None else known.number + (self.head is not None)
+            self.differences.append(Difference("chain", f"entry {number}", str(error), FOLLOWS))
+        except ApiRefusal as refusal:
+            if refusal.status not in (NOT_FOUND, BROKEN) and refusal.code != CHAIN_DAMAGED:
+                raise
+            self.differences.append(Difference("chain", "all", f"no chain ({refusal.detail})", "a chain of signatures"))
 
     def find_problem(self, line: bytes | None, rows: list[bytes]) -> str:
         """Return why a log with this signature line is not signed by an entry, or an empty text if it is."""
@@ -100,30 +105,10 @@ class PublicChain:
         """Yield all entries after this number."""
         return self.api.items(f"/chain?limit={ENTRIES_PER_PAGE}&after={after}", most_pages=None)
 
-    @contextmanager
-    def _noting_problems(self) -> Iterator[None]:
-        try:
-            yield
-        except BadSignature as error:
-            known = self.head or self.noted
-            number = 1 if known is None else known.number + (self.head is not None)
-            self.differences.append(Difference("chain", f"entry {number}", str(error), FOLLOWS))
-        except ApiRefusal as refusal:
-            if refusal.status not in (NOT_FOUND, BROKEN) and refusal.code != CHAIN_DAMAGED:
-                raise
-            self.differences.append(Difference("chain", "all", f"no chain ({refusal.detail})", "a chain of signatures"))
-
 
 def load_keys(api: Api) -> KeyRing:
-    """Return the keys that the service publishes; none if it publishes none."""
-    try:
-        return KeyRing([parse_key(str(item["public_key"])) for item in api.items("/keys")])
-    except ApiRefusal as refusal:
-        if refusal.status != NOT_FOUND:
-            raise
-        return KeyRing([])
-    except (BadKey, KeyError):
-        return KeyRing([])
+    """Return the keys that the service publishes. Raise ``BadKey`` for one that is malformed."""
+    return KeyRing(parse_key(str(item.get("public_key"))) for item in api.items("/keys"))
 
 
 def _parse_entry(item: Any) -> LogSignature:

@@ -1,6 +1,6 @@
 """Format rows of the API as tables for the terminal: as aligned text, with a bold title in the live view."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,7 @@ from rich.text import Text
 
 from referee.cli.table_layout import Cells, layout, terminal_width, wrap
 from referee.match.canonical import Json
-
-OWN_COLUMN = ("points", "wins", "bracket")  # tie-breaks that other columns of every table show
+from referee.standings.presentation import text_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +37,11 @@ class TextTable:
         return Text("\n").join([*(Text(line, style="bold") for line in title), *map(Text, lines)])
 
 
-def standings(title: str, rows: Sequence[Json], *, all_columns: bool = False) -> TextTable:
-    """Return a table of a tournament's standings: ranks, bots, owners, what decides first, points, and won-drawn-lost.
-
-    ``all_columns`` adds the tie-breaks of the format in the order in which they decide, except those that no row has,
-    and the matches, returns and points per match with their 95 % interval.
-    """
-    values = [{rule["name"]: rule["value"] for rule in row["tie_breaks"]} for row in rows]
-    deciding = [name for name in (values[0] if rows else ()) if any(found[name] is not None for found in values)]
-    names = [name for name in deciding[: None if all_columns else 1] if name not in OWN_COLUMN]
-    before, behind = (names, []) if deciding[:1] == names[:1] else ([], names)
-    heads = ["rank", "bot", "owner", *before, "points", *behind, "won-drawn-lost"]
-    heads += ["matches", "returns", "per match", "95 % (groups)"] if all_columns else []
-    cells = [
-        [
-            *(str(row["rank"]), _name_with_marks(row), row["owner_name"]),
-            *(number(found[name]) for name in before),
-            number(row["points"]),
-            *(number(found[name]) for name in behind),
-            f"{row['wins']}-{row['draws']}-{row['losses']}",
-            *(_more_columns(row) if all_columns else ()),
-        ]
-        for row, found in zip(rows, values, strict=True)
-    ]
-    return TextTable([head.replace("_", " ") for head in heads], cells, left=("bot", "owner"), title=title)
+def standings(tournament: Json, title: str, rows: Sequence[Json], *, all_columns: bool = False) -> TextTable:
+    """Return a table of a tournament's standings. ``all_columns`` adds those of ``text_columns``."""
+    columns = text_columns(tournament["format"], tournament["seats"], all_columns=all_columns)
+    cells = [[column.write(row) for column in columns] for row in rows]
+    return TextTable([column.heading.lower() for column in columns], cells, left=("bot", "owner"), title=title)
 
 
 def ladder(title: str, rows: Sequence[Json]) -> TextTable:
@@ -82,20 +62,3 @@ def number(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-
-
-def _more_columns(row: Json) -> Iterator[str]:
-    bar = row["error_bar"]
-    yield from (str(row["matches"]), str(row["returns"]), number(row["points_per_match"]))
-    yield "-" if bar["low"] is None else f"{bar['low']:.2f} to {bar['high']:.2f} ({bar['groups']})"
-
-
-def _name_with_marks(row: Json) -> str:
-    """Return the bot's name, followed by marks if it was disqualified or withdrawn, or changed its version."""
-    marks = {
-        "disqualified": row["disqualification"] is not None,
-        "withdrawn": row["withdrawn"] and row["disqualification"] is None,
-        "new version": row["version_changed"],
-    }
-    shown = [mark for mark, holds in marks.items() if holds]
-    return str(row["name"]) + (f" ({', '.join(shown)})" if shown else "")

@@ -2,25 +2,20 @@
 
 The code that changes a name calls ``put_document`` in the same transaction. Documents consist of words in a plain form,
 so both databases index exactly the same words: SQLite in the FTS5 table ``search_index``, which triggers keep up to
-date with the documents, PostgreSQL in an index over the expression ``INDEXED_WORDS``. Queries are answered by
-``workflows.publishing.search``.
+date with the documents, PostgreSQL in an index over the expression ``INDEXED_WORDS``. The extra
+``search`` answers queries.
 """
 
 import unicodedata
 from typing import Final
 
-from sqlalchemy import ColumnElement, Integer, Text, UniqueConstraint, cast, column, literal_column, select, table
-from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy import Text, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from referee.db.base import AutoIncrement, Base, Id, StoredEnum, one_of
-from referee.db.engine import get_database
 from referee.db.kinds import SearchKind
-from referee.errors import BadOption
 
 MAX_WORD_LENGTH: Final = 64
-MAX_QUERY_LENGTH: Final = 100
-MAX_QUERY_WORDS: Final = 8
 INDEXED_WORDS: Final = "array_to_tsvector(string_to_array(words, ' '))"  # on PostgreSQL
 _SORTED_TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")  # sorted by code point, as on SQLite
 
@@ -61,26 +56,3 @@ def split_words(text: str) -> list[str]:
     kept = "".join(sign for sign in plain if unicodedata.category(sign)[0] != "M")
     spaced = "".join(sign if sign.isalnum() else " " for sign in kept)
     return [word[:MAX_WORD_LENGTH] for word in spaced.split()]
-
-
-def read_query(query: str) -> list[str]:
-    """Return the words of a query. Raise ``BadOption`` if it has none, too many, or too many characters."""
-    if len(query) > MAX_QUERY_LENGTH:
-        raise BadOption("q", f"must have at most {MAX_QUERY_LENGTH} characters")
-    words = split_words(query)
-    if not words:
-        raise BadOption("q", "must contain a letter or a digit")
-    if len(words) > MAX_QUERY_WORDS:
-        raise BadOption("q", f"must have at most {MAX_QUERY_WORDS} words")
-    return words
-
-
-def has_words(session: Session, words: list[str]) -> ColumnElement[bool]:
-    """Return the condition for documents that have, for each of these words, one that begins with it."""
-    if get_database(session).is_sqlite:
-        matches = _FTS.c.search_index.op("MATCH")(" AND ".join(f'"{word}"*' for word in words))
-        return SearchDocument.number.in_(select(_FTS.c.rowid).where(matches))
-    return literal_column(INDEXED_WORDS).op("@@")(cast(" & ".join(f"'{word}':*" for word in words), TSQUERY))
-
-
-_FTS: Final = table("search_index", column("rowid", Integer), column("search_index", Text))  # as FTS5 names them

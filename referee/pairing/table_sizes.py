@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 MIN_SEATS = 2  # of a table
+MAX_SEATS = 10
 
 
 def split_tables(entrants: int, seats: int, min_seats: int = 0) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
-"""Compute standings from results: tables with tie-breaks, crosstables, error bars and luck-adjusted scores.
+"""Compute standings from results: tables with tie-breaks, error bars and luck-adjusted scores.
 
 All functions are pure; the order of the results does not matter.
 """
 
-from referee.standings.crosstable import Crosstable, HeadToHead, OpponentCounts, count_opponents, crosstable
+from referee.standings.crosstable import Crosstable, HeadToHead
 from referee.standings.error_bars import ErrorBar, bootstrap
 from referee.standings.luck import LuckAdjusted, Mean, SameCards, compare_same_cards, luck_adjusted
 from referee.standings.results import MatchOutcome, points
@@ -19,7 +19,6 @@ __all__ = [
     "LuckAdjusted",
     "MatchOutcome",
     "Mean",
-    "OpponentCounts",
     "RankedEntrant",
     "SameCards",
     "ScoredBye",
@@ -27,8 +26,6 @@ __all__ = [
     "compare_same_cards",
     "compute_standings",
     "compute_tournament_standings",
-    "count_opponents",
-    "crosstable",
     "luck_adjusted",
     "points",
     "scored_byes",

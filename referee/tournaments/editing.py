@@ -1,7 +1,7 @@
 """Change the terms of a tournament: all of a draft, later only those on which nobody relies, with a notification."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
@@ -9,24 +9,15 @@ from sqlalchemy.orm import Session
 from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.db.engine import current_time
+from referee.db.texts import validate_texts
 from referee.errors import BadOption, Conflict
 from referee.tournaments import entries, round_times, round_timing, starting, tournaments
-from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
 from referee.tournaments.lifecycle import mark_changed
 from referee.tournaments.private import check_private_terms
+from referee.tournaments.requested_terms import Terms
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry
-from referee.tournaments.terms import Terms
-
-FIXED_AFTER_OPENING: Final = frozenset({"listed"})
-WITH_ENTRIES: Final = frozenset(  # terms that can be changed while a tournament is open and has entries
-    {
-        *("name", "starts_at", "entries_close_at", "max_entries", "min_entries", "approval", "bots_per_owner"),
-        *("late_entry", "substitute", "round_minutes", "round_times"),
-        *ANNOUNCEMENT,
-    }
-)
-IN_PROGRESS_TOO: Final = frozenset({*ANNOUNCEMENT, "round_times"})
+from referee.tournaments.terms import ANNOUNCEMENT, Fixed, list_changeable
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
@@ -39,8 +30,8 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
     _check_changeable(tournament, changes, has_entries(session, tournament_id))
     if tournament.revision != revision:
         raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
-    if set(changes) <= set(ANNOUNCEMENT):
-        columns: dict[str, Any] = {**validate_announcement(changes)}
+    if changes.keys() <= ANNOUNCEMENT.keys():
+        columns: dict[str, Any] = {**validate_texts(changes, ANNOUNCEMENT)}
     else:
         columns = Terms.from_tournament(tournament).with_changes(changes).columns()
         _check_private(session, tournament, columns)
@@ -67,27 +58,27 @@ def has_entries(session: Session, tournament_id: str) -> bool:
     return bool(session.scalar(select(entered | asked)))
 
 
-def changeable_terms(tournament: Tournament, *, has_entries: bool) -> Collection[str] | None:
-    """Return the terms that can be changed now, or None if all of them can, except ``FIXED_AFTER_OPENING``."""
+def changeable_terms(tournament: Tournament, *, has_entries: bool) -> list[str]:
+    """Return the terms that can be changed now."""
     match tournament.status:
-        case TournamentState.DRAFT | TournamentState.OPEN:
-            return WITH_ENTRIES if has_entries else None
+        case TournamentState.DRAFT:
+            return [*list_changeable(Fixed.OPENING), "limits"]
+        case TournamentState.OPEN:
+            return list_changeable(Fixed.START) if has_entries else [*list_changeable(Fixed.ENTRIES), "limits"]
         case TournamentState.RUNNING | TournamentState.PAUSED:
-            return IN_PROGRESS_TOO
-    return frozenset()
+            return list_changeable(Fixed.END)
+    return []
 
 
 def _check_changeable(tournament: Tournament, changes: Mapping[str, Any], entered: bool) -> None:
     """Raise ``Conflict`` if a change concerns a term that is fixed now."""
-    if tournament.status == TournamentState.OPEN and (fixed := sorted(FIXED_AFTER_OPENING & set(changes))):
-        raise Conflict(f"The tournament is open: {', '.join(fixed)} can no longer be changed.")
     changeable = changeable_terms(tournament, has_entries=entered)
-    if changeable is None or not (fixed := sorted(set(changes) - set(changeable))):
-        return
-    names = ["time" if name == "limits" else name for name in fixed]
-    state = f"is {tournament.status}" + (" and has entries" if tournament.status == TournamentState.OPEN else "")
-    allowed = ", ".join(sorted(changeable))
-    raise Conflict(f"The tournament {state}: {', '.join(names)} can no longer be changed, only {allowed}.")
+    if fixed := sorted(set(changes) - set(changeable)):
+        names = ["time" if name == "limits" else name for name in fixed]
+        state = f"is {tournament.status}" + (" and has entries" if entered else "")
+        raise Conflict(
+            f"The tournament {state}: {', '.join(names)} can no longer be changed, only {', '.join(changeable)}."
+        )
 
 
 def _check_round_times(session: Session, tournament: Tournament, after: Sequence[str] | None) -> None:

@@ -17,8 +17,8 @@ from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.matches import matches
 from referee.tournaments import rounds, starting
 from referee.tournaments.states import BEFORE_START, IN_PROGRESS, Preflight, TournamentState
-from referee.tournaments.tables import NO_LIMIT, EntryRequest, Tournament, TournamentEntry
-from referee.tournaments.terms import max_entries
+from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry
+from referee.tournaments.terms import NO_LIMIT, max_entries
 from referee.tournaments.tournaments import lock_in_state
 
 MAX_SEED: Final = 10_000

@@ -11,9 +11,9 @@ from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import guest_notifications, tournaments
 from referee.tournaments.private import check_private_terms, complete_private_terms
+from referee.tournaments.requested_terms import Terms
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentGuest, TournamentOrganiser
-from referee.tournaments.terms import Terms
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:

@@ -1,58 +1,24 @@
 """Define the tables of tournaments, their entries and their rounds."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, ShortString, StoredEnum, StoredWord, Title, one_of
-from referee.matches.states import DealSharing
-from referee.pairing.kinds import SeatOrders, TournamentFormat
+from referee.db.base import Base, Id, ShortString, StoredEnum, StoredWord, one_of
 from referee.tournaments.states import OVER, InvitationState, Preflight, TournamentState
+from referee.tournaments.terms import TermColumns
 
-NO_LIMIT: Final = 1000  # as ``bots_per_owner``: an owner may enter any number of bots
 
-
-class Tournament(Base):
+class Tournament(TermColumns, Base):
     """Represent a tournament: its terms and its state."""
 
     __tablename__ = "tournaments"
     __table_args__ = (one_of("status", TournamentState), Index(None, "created_at", "id"))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
-    name: Mapped[str] = mapped_column(Title)
-    game: Mapped[str] = mapped_column(ShortString)
-    options: Mapped[Json]
-    seats: Mapped[int]
-    min_seats: Mapped[int] = mapped_column(default=0)  # smaller tables have at least as many; 0: there are none
-    format: Mapped[TournamentFormat] = mapped_column(StoredEnum(TournamentFormat))
-    cycles: Mapped[int]
-    rated: Mapped[bool]
-    budget_ms: Mapped[int]
-    bank_ms: Mapped[int]
-    format_options: Mapped[Json] = mapped_column(default=dict)  # complete, with the defaults of the format
-    deal_sharing: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
-    orders: Mapped[SeatOrders] = mapped_column(StoredEnum(SeatOrders), default=SeatOrders.CYCLIC)  # for duplicate deals
-    trusted: Mapped[bool] = mapped_column(default=False)  # matches with duplicate deals are rated nevertheless
-    anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide their bots until they have ended
-    late_entry: Mapped[bool] = mapped_column(default=False)
-    frozen_version: Mapped[bool] = mapped_column(default=False)
-    bots_per_owner: Mapped[int] = mapped_column(default=NO_LIMIT)
-    substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
-    description: Mapped[str | None] = mapped_column(Text)  # in Markdown
-    link: Mapped[str | None] = mapped_column(Text)
-    contact: Mapped[str | None] = mapped_column(Text)
-    prizes: Mapped[str | None] = mapped_column(Text)
-    listed: Mapped[bool] = mapped_column(default=True)  # otherwise it is in no list, search, feed or overview
-    approval: Mapped[bool] = mapped_column(default=False)  # the organiser approves entries
-    max_entries: Mapped[int | None]
-    min_entries: Mapped[int | None]  # with fewer entries at ``starts_at`` the tournament is cancelled
-    entries_close_at: Mapped[datetime | None]
-    round_minutes: Mapped[int | None]  # least time from the beginning of a round to that of the next
-    round_times: Mapped[list[Any] | None]  # when the rounds begin, in order, in RFC 3339
     join_code: Mapped[str | None] = mapped_column(String(64))  # as ``admission`` compares it
-    starts_at: Mapped[datetime | None]  # time of the automatic start
     draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end
     expected_matches: Mapped[int | None]  # number of matches, as far as it can be predicted
     preflight_until: Mapped[datetime | None]

@@ -1,249 +1,309 @@
-"""Validate and complete the terms that an organiser requests for a tournament."""
+"""Declare the terms of a tournament, each once: type, bounds, default, words, and from when it is fixed.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+Columns of the table, schemas of the API, options of the command line, fields of forms and texts about a tournament
+follow from these declarations. ``requested_terms`` checks that the terms of a tournament fit together.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from math import factorial
-from typing import Any, Final
+from enum import IntEnum, StrEnum
+from functools import partial
+from types import NoneType
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from referee.db.names import validate_title
-from referee.errors import BadOption
-from referee.games import game as rules_of
-from referee.house.players import LEVEL_ADDRESSES
-from referee.match.time_limits import Limits
+from sqlalchemy import Text
+from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
+
+from referee.db.base import Json, ShortString, StoredEnum, Title
+from referee.db.texts import MAX_LINK_LENGTH, validate_line, validate_link
+from referee.house.players import LEVELS
 from referee.matches.states import DealSharing
-from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
-from referee.pairing.table_sizes import MIN_SEATS
-from referee.tournaments.announcement import validate_announcement
-from referee.tournaments.round_times import complete_times
-from referee.tournaments.table_options import fewest_seats, options_at
-from referee.tournaments.tables import NO_LIMIT, Tournament
+from referee.pairing.table_sizes import MAX_SEATS
+from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH, validate_description
+from referee.tournaments.round_times import MAX_ROUND_TIMES
 
-Json = dict[str, Any]
-
+MAX_LINE_LENGTH: Final = 160  # of the prizes and the contact
 MAX_CYCLES: Final = 100
 MAX_ROUND_MINUTES: Final = 31 * 24 * 60
-MAX_ORDERS: Final = 24  # matches in a set of duplicate deals
+NO_LIMIT: Final = 1000  # as ``bots_per_owner``: an owner may enter any number of bots
 MAX_ENTRIES_BY_FORMAT: Final[Mapping[str, int]] = {
     TournamentFormat.SWISS: 10_000,
     TournamentFormat.KNOCKOUT: 1024,
     TournamentFormat.GAUNTLET: 1000,
 }
-ONE_SIZE_BY_DEFAULT: Final = (
-    TournamentFormat.ROUND_ROBIN,  # smaller tables would take the place of "every set of bots that fills a table"
-    TournamentFormat.DOUBLE_ROUND_ROBIN,
-)
 DEFAULT_MAX_ENTRIES: Final = 200  # in the other formats, in which all entrants meet
+MOST_ENTRIES: Final = max(MAX_ENTRIES_BY_FORMAT.values())
+FORMATS: Final[Mapping[str, tuple[str, str]]] = {  # name, description
+    TournamentFormat.ROUND_ROBIN: ("Round robin", "Every bot plays every other bot."),
+    TournamentFormat.DOUBLE_ROUND_ROBIN: (
+        "Double round robin",
+        "Every bot plays every other bot twice, in reversed seats.",
+    ),
+    TournamentFormat.SWISS: (
+        "Swiss",
+        "Each round pairs bots with similar scores, avoiding repeated pairings as far as possible.",
+    ),
+    TournamentFormat.KNOCKOUT: ("Knockout", "Losers are eliminated."),
+    TournamentFormat.GAUNTLET: ("Gauntlet", "Every bot plays one champion."),
+}
+SPOKEN: Final = {"starts_at": "the start time", "round_minutes": "round minutes"}  # names of terms in sentences
+GAME, TABLES, PAIRING, CARDS, BOTS, TIME, ABOUT = SECTIONS = (  # parts of the form, in order
+    *("What is played", "Tables and options", "Pairing", "Cards and rating", "Bots", "Time", "About the tournament"),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Hold the terms of a tournament.
+class Fixed(IntEnum):
+    """Say from when a term can no longer be changed. By default, once a bot is entered or waits for an approval."""
 
-    If ``deal_sharing`` is None, the default applies: ``common`` in rated tournaments, otherwise ``own``. If
-    ``bots_per_owner`` is None, it is 1 in rated tournaments, otherwise ``NO_LIMIT``. If ``min_seats`` is None, tables
-    may be as small as the game allows with these options; in round robins and most formats with duplicate deals all
-    have ``seats``.
-    """
+    OPENING, ENTRIES, START, END = range(4)
 
-    name: str
-    game: str
-    seats: int
-    options: Mapping[str, Any]
-    limits: Limits
-    format: str = TournamentFormat.ROUND_ROBIN
-    format_options: Mapping[str, Any] = field(default_factory=dict)
-    cycles: int = 1
-    rated: bool = True
-    deal_sharing: str | None = None
-    orders: str = SeatOrders.CYCLIC
-    trusted: bool = False
-    anonymous: bool = True
-    late_entry: bool = False
-    frozen_version: bool = False
-    bots_per_owner: int | None = None
-    min_seats: int | None = None
-    substitute: str | None = None
-    starts_at: datetime | None = None
-    listed: bool = True
-    approval: bool = False
-    max_entries: int | None = None
-    min_entries: int | None = None
-    entries_close_at: datetime | None = None
-    round_minutes: int | None = None
-    round_times: Sequence[datetime | str] | None = None
-    description: str | None = None
-    link: str | None = None
-    contact: str | None = None
-    prizes: str | None = None
 
-    @classmethod
-    def from_tournament(cls, tournament: Tournament) -> "Terms":
-        """Return the terms of a tournament."""
-        kept = {name: getattr(tournament, name) for name in cls.__dataclass_fields__ if name != "limits"}
-        return cls(**kept, limits=Limits(tournament.budget_ms, tournament.bank_ms))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """Declare a term. ``name``, ``type`` and ``is_nullable`` follow from its column."""
 
-    def with_changes(self, changes: Mapping[str, Any]) -> "Terms":
-        """Return these terms with changes.
-
-        A new format resets the format's options. Default deal sharing, the default number of bots an owner may enter
-        and the default smallest table follow the new terms.
-        """
-        if changes.get("format", self.format) != self.format:
-            changes = {"format_options": {}, **changes}
-        if "deal_sharing" not in changes and "rated" in changes and self.deal_sharing == self._default_deal_sharing():
-            changes = {"deal_sharing": None, **changes}
-        if "rated" in changes and self.bots_per_owner == self._default_bots_per_owner():
-            changes = {"bots_per_owner": None, **changes}
-        if "min_seats" not in changes and {"seats", "options", "format", "deal_sharing", "rated"} & set(changes):
-            if self.min_seats == self._default_min_seats(self.options, self._deal_sharing):
-                changes = {**changes, "min_seats": None}
-            elif self.min_seats == self.seats:
-                changes = {**changes, "min_seats": changes.get("seats", self.seats)}
-        return replace(self, **changes)
-
-    def columns(self) -> Json:
-        """Return the values of all columns that these terms determine.
-
-        Raise ``NoSuchGame`` for an unknown game, and ``BadOption`` for terms that are invalid or do not fit together.
-        The field of the error names the term, for example ``options.rounds``.
-        """
-        if self.format not in [*TournamentFormat]:
-            raise BadOption("format", f"must be one of {', '.join(TournamentFormat)}")
-        if not 1 <= self.cycles <= MAX_CYCLES:
-            raise BadOption("cycles", f"must be from 1 to {MAX_CYCLES}")
-        format_options = formats()[self.format].options(self.format_options, self.seats)
-        self._check_cycles(format_options)
-        complete = self._complete_options()
-        deals = self._deal_sharing
-        self._check_deals(deals)
-        min_seats = self._complete_min_seats(complete, deals)
-        bots_per_owner = self._default_bots_per_owner() if self.bots_per_owner is None else self.bots_per_owner
-        if not 1 <= bots_per_owner <= NO_LIMIT:
-            raise BadOption("bots_per_owner", f"must be from 1 to {NO_LIMIT}")
-        self._check_entries()
-        kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
-        texts: Json = {**validate_announcement(kept)}
-        return (
-            kept
-            | texts
-            | {
-                "name": validate_title(self.name),
-                "options": complete,
-                "format_options": format_options,
-                "deal_sharing": deals,
-                "bots_per_owner": bots_per_owner,
-                "min_seats": min_seats,
-                "round_times": self._complete_times(format_options),
-                "budget_ms": self.limits.budget_ms,
-                "bank_ms": self.limits.bank_ms,
-            }
-        )
-
-    def _complete_options(self) -> Json:
-        try:
-            return rules_of(self.game).start(self.seats, self.options).options
-        except BadOption as error:
-            field = "seats" if error.field == "players" else f"options.{error.field}"
-            raise BadOption(field, error.reason) from None
-
-    def _complete_min_seats(self, options: Json, deals: str) -> int:
-        if self.min_seats is None:
-            return self._default_min_seats(options, deals)
-        least = min(MIN_SEATS, self.seats)
-        if not least <= self.min_seats <= self.seats:
-            raise BadOption("min_seats", f"must be from {least} to {self.seats}, the seats of a table")
-        if self.min_seats < self.seats and not self._duplicates_may_be_smaller(deals):
-            raise BadOption(
-                "min_seats",
-                f"must be {self.seats} with duplicate deals: a smaller table plays fewer matches and would bring fewer "
-                "points",
-            )
-        for size in range(self.min_seats, self.seats):
-            try:
-                options_at(self.game, self.seats, options, size)
-            except BadOption as error:
-                raise BadOption(
-                    "min_seats", f"tables of {size} cannot play with these options ({error.field}: {error.reason})"
-                ) from None
-        return self.min_seats
-
-    def _default_min_seats(self, options: Mapping[str, Any], deals: str) -> int:
-        if self.format in ONE_SIZE_BY_DEFAULT or not self._duplicates_may_be_smaller(deals):
-            return self.seats
-        return fewest_seats(self.game, self.seats, options)
-
-    def _duplicates_may_be_smaller(self, deals: str) -> bool:
-        """Return whether standings do not depend on the number of matches at a table, which is that of its seats."""
-        return deals != DealSharing.DUPLICATE or self.format in (TournamentFormat.KNOCKOUT, TournamentFormat.GAUNTLET)
+    name: str = ""
+    type: type = NoneType
+    is_nullable: bool = False
+    section: str
+    text: str  # what it says, for everybody; names of fields and values are in backticks
+    empty: str = ""  # what null stands for: "null for the limit of the format"
+    api_text: str = ""  # more, for clients of the API
+    view_text: str = ""  # in responses of the API
+    is_required: bool = False
+    default: Any = None  # if None, the default may depend on other terms
+    default_text: str | None = ""  # in place of the value of the default; None: nothing is said of it
+    within: tuple[int, int] = (0, 0)  # least and greatest number, or length of a text or a list
+    choices: Mapping[str, str] | None = None  # the values, with their names
+    check: Callable[[str], str] | None = None  # of a text: returns it in canonical form
+    off: str = ""  # option of the command line against a default of true
+    fixed: Fixed = Fixed.ENTRIES
 
     @property
-    def _deal_sharing(self) -> str:
-        return self.deal_sharing or self._default_deal_sharing()
+    def label(self) -> str:
+        """Return its name in words."""
+        return self.name.replace("_", " ").capitalize()
 
-    def _default_deal_sharing(self) -> DealSharing:
-        return DealSharing.COMMON if self.rated else DealSharing.OWN
+    @property
+    def takes_null(self) -> bool:
+        """Return whether requests may have null in place of a value."""
+        return self.is_nullable or (self.type is int and self.default is None and not self.is_required)
 
-    def _default_bots_per_owner(self) -> int:
-        return 1 if self.rated else NO_LIMIT
+    def explain(self, left_out: str) -> str:
+        """Return the text for people. ``left_out`` says how they give no value: "Leave this empty"."""
+        text = re.sub("`([a-z_]+)`", lambda found: SPOKEN.get(found[1], found[1]), self.text)
+        return f"{text} {left_out} {self.empty}." if self.empty else text
 
-    def _check_cycles(self, format_options: Json) -> None:
-        """Raise ``BadOption`` if the format refuses the number of cycles.
+    @property
+    def default_in_words(self) -> str:
+        """Return the default for people, where it is not simply a value; otherwise an empty text."""
+        return (self.default_text or "").replace("`", "")
 
-        The number of entries is checked at the start.
-        """
-        try:
-            formats()[self.format].check(max_entries(self.format), self.seats, format_options, self.cycles)
-        except BadOption as error:
-            if error.field == "cycles":
-                raise
 
-    def _check_deals(self, deals: str) -> None:
-        if deals not in [*DealSharing]:
-            raise BadOption("deal_sharing", f"must be one of {', '.join(DealSharing)}")
-        if self.orders not in [*SeatOrders]:
-            raise BadOption("orders", f"must be one of {', '.join(SeatOrders)}")
-        if deals != DealSharing.DUPLICATE:
-            return
-        if self.rated and not self.trusted:
-            raise BadOption("trusted", "must be true for a rated tournament with duplicate deals")
-        if self.orders == SeatOrders.ALL and factorial(self.seats) > MAX_ORDERS:
-            raise BadOption("orders", f"must be cyclic: all orders of {self.seats} seats exceed {MAX_ORDERS} matches")
+def term(section: str, text: str, *, column: Any = None, **more: Any) -> MappedColumn[Any]:
+    """Return the column of a term, which is declared by the fields of ``Term``."""
+    declared = Term(section=section, text=text, **more)
+    if declared.choices:
+        first = next(iter(declared.choices))
+        column = StoredEnum(type(first)) if isinstance(first, StrEnum) else ShortString
+    return mapped_column(Text if declared.check else column, info={"term": declared}, default=declared.default)
 
-    def _check_entries(self) -> None:
-        if self.late_entry and not formats()[self.format].takes_late_entries:
-            raise BadOption("late_entry", f"must be false: {self.format} takes no late entries")
-        if self.substitute is not None and self.substitute not in LEVEL_ADDRESSES:
-            raise BadOption("substitute", f"must be null or one of {', '.join(LEVEL_ADDRESSES)}")
-        if not self.listed and self.rated:
-            raise BadOption("listed", "must be true for a rated tournament: its results are on a public ladder")
-        self._check_numbers_of_entries()
-        self._check_pace()
-        if self.entries_close_at and self.starts_at and self.entries_close_at > self.starts_at:
-            raise BadOption("entries_close_at", "must not be later than starts_at")
 
-    def _check_pace(self) -> None:
-        if self.round_minutes is None:
-            return
-        if not 1 <= self.round_minutes <= MAX_ROUND_MINUTES:
-            raise BadOption("round_minutes", f"must be null or from 1 to {MAX_ROUND_MINUTES}")
+def announcement_text(text: str, check: Callable[[str], str], longest: int) -> MappedColumn[Any]:
+    """Return the column of a text that an organiser says about the tournament."""
+    return term(ABOUT, text, check=check, within=(1, longest), fixed=Fixed.END)
 
-    def _complete_times(self, format_options: Json) -> list[str] | None:
-        if self.round_times is None:
-            return None
-        if self.round_minutes is not None:
-            raise BadOption("round_times", "must be null with round_minutes: rounds have one pace or the other")
-        rounds = format_options.get("rounds") if self.format == TournamentFormat.SWISS else None
-        return complete_times(self.round_times, rounds=rounds, starts_at=self.starts_at)
 
-    def _check_numbers_of_entries(self) -> None:
-        most = max_entries(self.format)
-        for name, number in (("max_entries", self.max_entries), ("min_entries", self.min_entries)):
-            if number is not None and not 2 <= number <= most:
-                raise BadOption(name, f"must be null or from 2 to {most}")
-        if self.min_entries and self.max_entries and self.min_entries > self.max_entries:
-            raise BadOption("min_entries", f"must not be larger than max_entries, {self.max_entries}")
+class TermColumns:
+    """Declare the columns of the terms of a tournament."""
+
+    name: Mapped[str] = term(GAME, "", is_required=True, fixed=Fixed.START, column=Title)
+    game: Mapped[str] = mapped_column(ShortString)
+    seats: Mapped[int] = term(
+        TABLES,
+        "Number of seats at each table.",
+        view_text="Number of seats at a full table.",
+        is_required=True,
+        within=(1, MAX_SEATS),
+    )
+    min_seats: Mapped[int] = term(
+        TABLES,
+        "Smallest number of seats at a table. If the bots do not fill tables of `seats`, they share tables of nearly "
+        "equal sizes, of at least this, so that nobody has a bye. If it equals `seats`, all tables are full.",
+        view_text="Smallest number of seats at a table; `seats` if all tables are full.",
+        default_text="`seats` in round robins, and with duplicate deals except in a knockout or a gauntlet; otherwise "
+        "the smallest number that the game and its options allow",
+        within=(1, MAX_SEATS),
+    )
+    options: Mapped[Json] = term(TABLES, "Options of the game; see GET /games.", default={})
+    format: Mapped[TournamentFormat] = term(
+        PAIRING,
+        "Format, which decides the pairings.",
+        default=TournamentFormat.ROUND_ROBIN,
+        choices={format: name for format, (name, _) in FORMATS.items()},
+    )
+    cycles: Mapped[int] = term(
+        PAIRING, "How often each pairing is played, in round robins and gauntlets.", default=1, within=(1, MAX_CYCLES)
+    )
+    format_options: Mapped[Json] = term(  # complete, with the defaults of the format
+        PAIRING,
+        "Options of the format. Those left out have default values.",
+        api_text="swiss: {rounds}; knockout: {seeding, advance, best_of, tie_breaks, third_place}; "
+        "gauntlet: {champion}.",
+        default={},
+    )
+    rated: Mapped[bool] = term(CARDS, "Whether results count on the ladder.", default=True, off="unrated")
+    budget_ms: Mapped[int]
+    bank_ms: Mapped[int]
+    deal_sharing: Mapped[DealSharing] = term(
+        CARDS,
+        "Which matches share cards. `own`: none. `common`: all tables of a round, and no bot plays a deal twice. "
+        "`duplicate`: the same bots play the same cards in other seats.",
+        default_text="`common` if rated, else `own`",
+        choices={kind: str(kind) for kind in DealSharing},
+    )
+    orders: Mapped[SeatOrders] = term(
+        CARDS,
+        "Orders of seats in duplicate deals. `cyclic`: each bot once in every seat. `all`: all orders.",
+        default=SeatOrders.CYCLIC,
+        choices={order: str(order) for order in SeatOrders},
+    )
+    trusted: Mapped[bool] = term(
+        CARDS, "Rate duplicate deals, although a bot with a memory could recognise the cards.", default=False
+    )
+    max_entries: Mapped[int | None] = term(
+        BOTS,
+        "Largest number of entries.",
+        empty="for the limit of the format",
+        within=(2, MOST_ENTRIES),
+        fixed=Fixed.START,
+    )
+    min_entries: Mapped[int | None] = term(
+        BOTS,
+        "Least number of entries. With fewer at `starts_at`, the tournament is cancelled; before, it cannot be "
+        "started.",
+        within=(2, MOST_ENTRIES),
+        fixed=Fixed.START,
+    )
+    approval: Mapped[bool] = term(
+        BOTS,
+        "Whether the organiser approves each entry.",
+        api_text="Owners then use `POST …/requests`.",
+        view_text="Whether the organiser approves each entry.",
+        default=False,
+        fixed=Fixed.START,
+    )
+    listed: Mapped[bool] = term(
+        BOTS,
+        "Whether the tournament is in lists, in the search and in overviews. Otherwise it and its matches are found by "
+        "their addresses only; it must be unrated.",
+        default=True,
+        off="unlisted",
+        fixed=Fixed.OPENING,
+    )
+    bots_per_owner: Mapped[int] = term(
+        BOTS,
+        "Number of bots that an owner may enter; 1000 is no limit.",
+        view_text="Number of bots that an owner may enter; 1000 is no limit.",
+        default_text="1 if rated, else 1000",
+        within=(1, NO_LIMIT),
+        fixed=Fixed.START,
+    )
+    substitute: Mapped[str | None] = term(
+        BOTS,
+        "House player that plays, unrated, for absent bots.",
+        default_text="absent bots sit out",
+        choices={level.address(): f"{level.address()}, {level.title}" for level in LEVELS},
+        fixed=Fixed.START,
+    )
+    late_entry: Mapped[bool] = term(
+        BOTS,
+        "Accept entries after the start. Late entries play from the next round on.",
+        default=False,
+        fixed=Fixed.START,
+    )
+    frozen_version: Mapped[bool] = term(BOTS, "Take the seats from a bot that changes its version.", default=False)
+    anonymous: Mapped[bool] = term(
+        BOTS,
+        "Hide the players of a rated match, also from its opponents, until it is over.",
+        default=True,
+        off="not-anonymous",
+    )
+    round_minutes: Mapped[int | None] = term(
+        TIME,
+        "Least number of minutes from the beginning of a round to that of the next.",
+        empty="to begin each round when the one before is over",
+        within=(1, MAX_ROUND_MINUTES),
+        fixed=Fixed.START,
+    )
+    round_times: Mapped[list[Any] | None] = term(  # in RFC 3339
+        TIME,
+        "When the rounds begin, in order, at the earliest. A Swiss with a number of `rounds` needs a time for each. "
+        "Rounds after the last begin when the one before is over. Not together with `round_minutes`. In a running "
+        "tournament, times of rounds that have not begun can be changed.",
+        empty="for no given times",
+        within=(1, MAX_ROUND_TIMES),
+        fixed=Fixed.END,
+    )
+    entries_close_at: Mapped[datetime | None] = term(
+        TIME,
+        "When entries close, at the latest at `starts_at`; afterwards only the organiser enters bots.",
+        default_text="at the start",
+        fixed=Fixed.START,
+    )
+    starts_at: Mapped[datetime | None] = term(
+        TIME,
+        "When the tournament starts automatically.",
+        empty="to start it manually",
+        api_text="If there are too few bots at that time, it does not start: this becomes null, and `status_reason` "
+        "says why.",
+        default_text=None,
+        fixed=Fixed.START,
+    )
+    description: Mapped[str | None] = announcement_text(
+        "Text in Markdown, shown on the page of the tournament. HTML and images are not rendered.",
+        validate_description,
+        MAX_DESCRIPTION_LENGTH,
+    )
+    prizes: Mapped[str | None] = announcement_text(
+        "What can be won, on one line.", partial(validate_line, "prizes", longest=MAX_LINE_LENGTH), MAX_LINE_LENGTH
+    )
+    contact: Mapped[str | None] = announcement_text(
+        "How to reach the organiser, on one line.",
+        partial(validate_line, "contact", longest=MAX_LINE_LENGTH),
+        MAX_LINE_LENGTH,
+    )
+    link: Mapped[str | None] = announcement_text(
+        "An https or http URL, such as that of the organiser's own page; shown as a link and never fetched.",
+        validate_link,
+        MAX_LINK_LENGTH,
+    )
+
+
+def _collect_terms() -> dict[str, Term]:
+    found = {}
+    for name, annotation in get_type_hints(TermColumns).items():
+        (annotated,) = get_args(annotation)
+        value_type, *rest = (
+            (annotated,) if get_origin(annotated) in (dict, list) else get_args(annotated) or (annotated,)
+        )
+        column = vars(TermColumns).get(name)
+        if column is not None and "term" in column.column.info:
+            kind = get_origin(value_type) or value_type
+            found[name] = replace(column.column.info["term"], name=name, type=kind, is_nullable=NoneType in rest)
+    return found
+
+
+TERMS: Final[Mapping[str, Term]] = _collect_terms()
+ANNOUNCEMENT: Final = {name: declared.check for name, declared in TERMS.items() if declared.check}
+
+
+def list_changeable(until: Fixed) -> list[str]:
+    """Return the names of the terms that can be changed until then or longer."""
+    return [name for name, declared in TERMS.items() if declared.fixed >= until]
 
 
 def max_entries(format: str) -> int:

@@ -18,11 +18,10 @@ from referee.db.kinds import SearchKind
 from referee.db.paging import Cursor, Page, load_newest_first
 from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
+from referee.tournaments.requested_terms import Terms
 from referee.tournaments.round_times import check_changes
 from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationState, TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentEntry, TournamentOrganiser
-from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
-from referee.tournaments.terms import Terms
 
 MAX_UNFINISHED_PER_OWNER: Final = 20
 CO_ORGANISERS: Final = CoOrganisers(TournamentOrganiser, "tournament_id", "tournament")

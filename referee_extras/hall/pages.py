@@ -8,15 +8,17 @@ from markupsafe import Markup
 
 from api.matches.presentation import match_views
 from api.pages.page import Pages, page
-from api.tournaments import standings_cache, terms
+from api.tournaments import standings_cache
 from api.tournaments.access import get_visible_tournament
 from api.tournaments.entry_schemas import EntryView
-from api.tournaments.pages import TOURNAMENT, draw_bracket, find_highlights, tournament_context, visible_bracket
+from api.tournaments.pages import TOURNAMENT, draw_bracket, tournament_context, visible_bracket
+from api.tournaments.podium import find_podium
 from api.tournaments.presentation import visible_entries
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
 from referee.errors import Conflict
 from referee.matches import results
+from referee.standings.presentation import point_digits, shown_tie_breaks
 from referee.tournaments import entries as entering
 from referee.tournaments import watching
 from referee.tournaments.states import BEFORE_START
@@ -45,7 +47,7 @@ def show(tournament_id: str) -> Response:
         entrants=_entrants(tournament),
         table=_standings(tournament),
         bracket=bracket and _bracket(bracket, tournament.name),
-        highlights=find_highlights(tournament, bracket),
+        podium=find_podium(tournament),
         newest=match_views(newest),
         scores=results.load_public_scores(current_session(), [match.id for match in newest]),
         unit=presentation(tournament.game)["score"],
@@ -75,11 +77,11 @@ def _standings(tournament: Tournament) -> Json | None:
     except Conflict:  # there are too many results
         return None
     rows = standings_cache.ranked_entrants(kept)
-    columns = terms.standings_columns(tournament, all_columns=True)
+    columns = shown_tie_breaks(tournament.format, tournament.seats, all_columns=True)
     shown = standings_cache.attach_error_bars(kept, tournament.id, rows[:ROWS], computed=False)
     return {
-        "columns": [column for column in columns if column["name"] != "points"][:COLUMNS],
-        "digits": terms.digits("points", tournament.seats),
+        "columns": [column for column in columns if column.name != "points"][:COLUMNS],
+        "digits": point_digits(tournament.seats),
         "lines": StandingsRow(many=True).dump(shown),
         "length": len(rows),
     }

@@ -25,11 +25,11 @@ from referee.cli.options import (
     usage_errors,
 )
 from referee.cli.plain_text import note
+from referee.cli.results_table import results_table
 from referee.cli.tables import TextTable
-from referee.cli.tally_table import tally_table
 from referee.local import bot_files
 from referee.local.matches import make_plan
-from referee.local.tally import Tally
+from referee.local.results import PlayerResults
 from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import RunningTest
 from referee_extras.local_tournaments.plan import LocalPlan, parse_hypotheses
@@ -142,11 +142,11 @@ def _play_and_report(
                     interrupted = True
     report = problem_report.report(running, tournament.problems, playing.limits)
     if as_json:
-        outcome = standings_to_json(plan, tournament.tally(), tournament.running)
+        outcome = standings_to_json(plan, tournament.results(), tournament.running)
         outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
     else:
-        click.echo(standings_table(title, tournament.tally()).plain())
+        click.echo(standings_table(title, tournament.results()).plain())
         if tournament.running:
             click.echo(f"{verdict(plan, tournament.running)}\n{evidence(tournament.running)}")
         resumes = "; run the same command to resume" if interrupted else ""
@@ -167,7 +167,7 @@ class _ThrottledView:
         began = time.monotonic()
         if began < self._due:
             return
-        table = standings_table(self._title, tournament.tally())
+        table = standings_table(self._title, tournament.results())
         self._due = began + max(SHOW_S, (time.monotonic() - began) / SHARE)
         if tournament.running:
             table = replace(table, title=f"{self._title}\n{verdict(tournament.plan, tournament.running)}")
@@ -181,15 +181,15 @@ def _short(seed: str) -> str:
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
 
 
-def standings_table(title: str, tally: Tally) -> TextTable:
+def standings_table(title: str, results: PlayerResults) -> TextTable:
     """Return the standings as a table for the terminal."""
-    ranked = tally.rank()
+    ranked = results.rank()
     more = {
         "matches": [str(len(result.placements)) for result in ranked],
         "Elo": [_elo(result.score) for result in ranked],
         "95 %": [" … ".join(map(_elo, result.interval or ())) or "-" for result in ranked],
     }
-    return tally_table(ranked, title, more)
+    return results_table(ranked, title, more)
 
 
 def verdict(plan: LocalPlan, running: RunningTest) -> str:

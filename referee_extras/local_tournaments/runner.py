@@ -9,7 +9,7 @@ from referee.botclient.client import BotCaller, CallLimits, CallTarget, fetch_ma
 from referee.errors import RefereeError
 from referee.local.matches import LOCAL_POLICY, LocalEntrant, PlannedMatch, play_match
 from referee.local.problems import Problems
-from referee.local.tally import Tally
+from referee.local.results import PlayerResults
 from referee.ratings.sprt import RunningTest
 from referee.standings import points
 from referee_extras.local_tournaments.plan import LocalPlan
@@ -76,14 +76,14 @@ class LocalTournament:
         """Return the number of deals that count so far: those used by a verdict if there is one, else all finished."""
         return self.running.groups if self.running and self.has_verdict else len(self._finished)
 
-    def tally(self) -> Tally:
+    def results(self) -> PlayerResults:
         """Return the results of deals that count: those used by a verdict if there is one, else all finished ones."""
-        tally = Tally(entrant.name for entrant in self.plan.match_plan.entrants)
+        results = PlayerResults(entrant.name for entrant in self.plan.match_plan.entrants)
         for deal, matches in sorted(self._finished.items()):
             if not self.has_verdict or deal <= self._tested:
                 for match in matches:
-                    tally.add(match.names, deal, match.result)
-        return tally
+                    results.add(match.names, deal, match.result)
+        return results
 
     def load_stored_deals(self) -> int:
         """Count the deals that are already stored, and return their number."""

@@ -2,7 +2,7 @@
 
 from math import log10
 
-from referee.local.tally import PlayerResult, Tally
+from referee.local.results import PlayerResult, PlayerResults
 from referee.match.canonical import Json
 from referee.ratings.sprt import RunningTest
 from referee_extras.local_tournaments.plan import LocalPlan
@@ -13,18 +13,18 @@ def elo(score: float | None) -> float | None:
     return None if score is None or not 0 < score < 1 else 400 * log10(score / (1 - score))
 
 
-def standings_to_json(plan: LocalPlan, tally: Tally, running: RunningTest | None) -> Json:
+def standings_to_json(plan: LocalPlan, results: PlayerResults, running: RunningTest | None) -> Json:
     """Return the plan (as in plan.json), the standings and the state of the sequential test, which may be None."""
     test = None
     if running:
         ratio = {"ratio": running.ratio, "lower": running.test.lower, "upper": running.test.upper}
         test = {"verdict": running.verdict, "deals": running.groups, **ratio}
-    ranked = tally.rank()
+    ranked = results.rank()
     better = [sum(other.score > result.score for other in ranked) for result in ranked]
     return {
         "plan": plan.to_json(),
-        "deals": len(tally.deals),
-        "matches": tally.matches,
+        "deals": len(results.deals),
+        "matches": results.matches,
         "players": [_to_json(1 + before, result) for before, result in zip(better, ranked, strict=True)],
         "test": test,
     }

@@ -8,7 +8,7 @@ from typing import Final, overload
 
 from referee.local.matches import LocalResult
 from referee.local.replay_page import write_page
-from referee.local.tally import Tally, tabulate
+from referee.local.results import PlayerResults, tabulate
 from referee.match.canonical import Json
 from referee.viewer import render_standalone
 from referee.viewer.questions import questions
@@ -75,10 +75,10 @@ class MatchSeries(Sequence[PlayedMatch]):
         self.options = options
         self.seed = seed
         self._matches = [PlayedMatch(result) for result in played]
-        self._tally = Tally(names)
+        self._results = PlayerResults(names)
         for result in played:
-            self._tally.add_played(result)
-        self.results = list(self._tally.players.values())
+            self._results.add_played(result)
+        self.results = list(self._results.players.values())
 
     def __len__(self) -> int:
         return len(self._matches)
@@ -101,7 +101,7 @@ class MatchSeries(Sequence[PlayedMatch]):
     # -- output --
 
     def __repr__(self) -> str:
-        rows = [[_shorten(name), *cells] for name, *cells in tabulate(self._tally.rank())]
+        rows = [[_shorten(name), *cells] for name, *cells in tabulate(self._results.rank())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]) for name, *cells in rows]
         return "\n".join([self._title(), *lines, *self._remarks()])
@@ -110,7 +110,7 @@ class MatchSeries(Sequence[PlayedMatch]):
         def row(cells: Sequence[str], tag: str) -> str:
             return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-        headings, *rows = tabulate(self._tally.rank())
+        headings, *rows = tabulate(self._results.rank())
         body = "".join(row(cells, "td") for cells in rows)
         remarks = "".join(f"<pre>{html.escape(remark)}</pre>" for remark in self._remarks())
         head = f"<caption>{html.escape(self._title())}</caption><thead>{row(headings, 'th')}</thead>"

@@ -6,8 +6,8 @@ from xml.sax.saxutils import escape
 
 import resvg_py
 
-from referee import fonts
 from referee.emblems import HUES, SIZE, emblem_pattern
+from referee_extras.pictures import fonts
 from referee_extras.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
 
 MAX_ROWS: Final = 10

@@ -13,11 +13,11 @@ from api.pages.paging import LAST_PAGE, NumberedPage, numbered_page, requested_n
 from api.pages.parameters import load_query, whole_number
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
-from api.tournaments import terms
 from api.views import current_session
 from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee.tournaments.terms import FORMATS
 from referee_extras.series import operations
 from referee_extras.series.presentation import attach_bots, compute_standings
 from referee_extras.series.schemas import SeriesQuery, dump_rows
@@ -71,7 +71,7 @@ def show(series_id: str) -> Response:
         tournaments=tournaments,
         near=near,
         shown=[
-            {"row": tournament, "format": terms.FORMATS[tournament.format][0], "winners": winners[tournament.id]}
+            {"row": tournament, "format": FORMATS[tournament.format][0], "winners": winners[tournament.id]}
             for tournament in shown
         ],
         finished=finished,

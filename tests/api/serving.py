@@ -80,7 +80,7 @@ def serving(folder: Path, threads: int, *, app: str = "api.wsgi:app", **settings
             yield running
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(START_S)
 
 
 def _started(

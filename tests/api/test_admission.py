@@ -369,5 +369,5 @@ def test_rounds_at_given_times_are_set_shown_and_changed(service: Service, organ
     assert all("round_times" in error["errors"][0]["field"] for error in refused), refused
     assert changed.get_json()["round_times"] == [utc[0], "2090-05-09T16:00:00.000Z"]
     assert "round 1 starts in" in page
-    assert "Rounds begin" in page
+    assert "Round times" in page
     assert "2090-05-09T16:00" in page

@@ -7,7 +7,7 @@ import pytest
 from referee.games import catalogue
 from referee.match.time_limits import Limits
 from referee.tournaments.presets import PRESETS, preset_terms
-from referee.tournaments.terms import Terms
+from referee.tournaments.requested_terms import Terms
 from tests.api.conftest import Person, Service, fields_of
 from tests.api.test_admission import listen, told
 from tests.api.tournaments import drafted, entered, opened, started

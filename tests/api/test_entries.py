@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Person, Service, fields_of
-from tests.api.tournaments import drafted, entered, started
+from tests.api.tournaments import entered, started
 from tests.database.tournaments import answer_handshakes, go_on
 
 TERMS = {
@@ -49,52 +49,6 @@ def test_pages_and_api_name_both_sizes_of_tables(service: Service, organiser: Pe
     assert (shown["seats"], shown["min_seats"], shown["table_sizes"]) == (3, 2, [3, 2])
     assert "3 and 2 seats" in pages[0]
     assert "3 and 2 per table" in pages[1]
-
-
-@pytest.mark.parametrize(
-    ("terms", "field"),
-    [
-        ({"format": "swiss", "format_options": {"rounds": 0}}, "format_options.rounds"),
-        ({"format": "swiss", "format_options": {"round": 5}}, "format_options.round"),
-        ({"format": "knockout", "format_options": {"seeding": ["rating"]}}, "format_options.seeding"),
-        ({"format": "knockout", "late_entry": True}, "late_entry"),
-        ({"deal_sharing": "some"}, "deal_sharing"),
-        ({"deal_sharing": "duplicate"}, "trusted"),
-        ({"deal_sharing": "duplicate", "trusted": True, "orders": "some"}, "orders"),
-        ({"substitute": "nobody"}, "substitute"),
-        ({"min_seats": 4}, "min_seats"),
-        ({"min_seats": 1}, "min_seats"),
-        ({"bots_per_owner": 0}, "bots_per_owner"),
-        ({"bots_per_owner": 1001}, "bots_per_owner"),
-        ({"starts_at": "2001-01-01T00:00:00Z"}, "starts_at"),
-        ({"starts_at": "2099-01-01T00:00:00"}, "starts_at"),
-        ({"starts_at": "9999-12-31T23:59:59-12:00"}, "starts_at"),
-        ({"starts_at": 5}, "starts_at"),
-        ({"format_options": []}, "format_options"),
-        ({"trusted": 1}, "trusted"),
-    ],
-    ids=str,
-)
-def test_E4_E23_terms_that_do_not_fit_are_refused_with_the_field_named(
-    organiser: Person, terms: dict[str, Any], field: str
-) -> None:
-    new = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, **terms})
-
-    assert new.status_code == 422
-    assert fields_of(new) == {field}
-
-
-def test_E4_an_edit_that_does_not_fit_names_its_field(organiser: Person) -> None:
-    path = f"/tournaments/{drafted(organiser)}"
-
-    def refusal(**change: Any) -> set[str]:
-        answer = organiser.ask("PATCH", path, {"If-Match": "*"}, json=change)
-        assert answer.status_code == 422
-        return fields_of(answer)
-
-    assert refusal(options={"rounds": 0}) == {"options.rounds"}
-    assert refusal(format_options={"hero": 1}) == {"format_options.hero"}
-    assert refusal(starts_at="2001-01-01T00:00:00Z") == {"starts_at"}
 
 
 def test_entries_are_seeded_listed_and_paged(service: Service, owner: Person, organiser: Person) -> None:

@@ -1,6 +1,5 @@
 """A bounded number of requests generated from the OpenAPI document: no 500, and only documented responses."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,7 +22,6 @@ from tests.api.organised import EXTRA_KINDS, create, places
 from tests.api.tournaments import started
 from tests.surroundings import settings_for
 
-EXAMPLES = int(os.environ.get("REFEREE_FUZZ_EXAMPLES", "4"))  # an operation
 CHECKS = (
     checks.not_a_server_error,
     openapi_checks.status_code_conformance,
@@ -119,12 +117,15 @@ def over(target: Target) -> dict[str, dict[str, str]]:
     return {f"{API}/tournaments/{{tournament_id}}/stream": event, f"{API}/matches/{{match_id}}/stream": match}
 
 
+@pytest.mark.parametrize("examples", [2, pytest.param(20, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_E2_no_request_makes_the_service_fail(document: Any, target: Target, path: str, method: str) -> None:
+def test_E2_no_request_makes_the_service_fail(
+    document: Any, target: Target, path: str, method: str, examples: int
+) -> None:
     operation = document[path][method]
 
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,

@@ -13,11 +13,9 @@ import httpx
 import pytest
 import yaml
 
-from referee.db.engine import Database
 from referee.match.verification import verify
-from tests.api.serving import serving
+from tests.api.in_thread import api_in_thread
 from tests.database import tournaments
-from tests.database.world import World
 
 DOCUMENT = Path(__file__).parents[2] / "openapi.yaml"
 PACKAGE = "generated_client"
@@ -47,14 +45,10 @@ def find(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Find]:
 
 def test_it_registers_a_bot_reads_standings_and_downloads_a_log(find: Find, tmp_path: Path) -> None:
     models, clients = find("models"), find("client")
-    with serving(tmp_path, 4) as server:
-        database = Database(f"sqlite:///{tmp_path / 'referee.db'}")
-        world = World(database)
+    with api_in_thread(tmp_path) as (url, world):
         tournament_id, entered = tournaments.begun(world, 2)
         (claim,) = world.claim()
         world.finish(claim)
-        database.dispose()
-        url = f"http://127.0.0.1:{server.port}"
         with clients.Client(base_url=url) as client:
             opened = find("api.accounts.accounts_open_account").sync(client=client, body=models.NewAccount(name="Ann"))
             standings = find("api.standings.standings_show").sync(tournament_id, client=client)

@@ -15,7 +15,7 @@ from referee.db import statistics
 from referee.settings import Settings
 
 BOTS, MATCHES = 60, 600
-OTHER_MATCHES = 8_000
+OTHER_MATCHES = 4_000
 INSTRUCTIONS = 50  # of SQLite between two counts
 TOLERATED = 2.0  # times as many instructions
 

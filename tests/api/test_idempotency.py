@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from werkzeug.test import TestResponse
 
-from referee.bots.tables import Bot
 from referee.db.idempotency import Idempotency
 from tests.api.conftest import Person, Service, fields_of
 
@@ -36,15 +35,6 @@ def test_E9_another_request_with_the_key_is_refused(service: Service, owner: Per
     for answer in (other_body, other_path):
         assert (answer.status_code, answer.get_json()["code"]) == (409, "idempotency_mismatch")
     assert owner.get(f"/bots/{bot['id']}").get_json()["status"] == "unverified"
-
-
-def test_E9_a_key_belongs_to_its_account(service: Service, owner: Person) -> None:
-    token = keyed(owner, "/accounts/me/tokens", {"name": "laptop"}, "k1").get_json()
-
-    other = keyed(service.person(), "/accounts/me/tokens", {"name": "laptop"}, "k1")
-
-    assert other.status_code == 201
-    assert other.get_json()["token"] != token["token"]
 
 
 def test_E9_a_refused_request_may_be_tried_again(service: Service, owner: Person) -> None:
@@ -92,21 +82,6 @@ def test_E9_a_key_that_is_no_key_is_refused(owner: Person, key: str) -> None:
 
     assert answer.status_code == 422
     assert fields_of(answer) == {"Idempotency-Key"}
-
-
-def test_E10_of_many_at_once_one_takes_effect(service: Service, owner: Person) -> None:
-    def ask(_: int) -> tuple[int, bytes]:
-        person = Person(service.anonymous(), owner.id, owner.token)
-        answer = keyed(person, "/bots", BOT, "k1")
-        return answer.status_code, answer.get_data()
-
-    with ThreadPoolExecutor(8) as threads:
-        answers = set(threads.map(ask, range(16)))
-
-    assert {status for status, _ in answers} == {201}
-    assert len(answers) == 1
-    with service.database.read() as session:
-        assert session.query(Bot).count() == 1
 
 
 def test_E10_of_two_edits_at_once_one_is_refused(service: Service, owner: Person) -> None:

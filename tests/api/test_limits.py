@@ -81,10 +81,7 @@ def test_E8_what_cannot_be_a_token_counts_for_its_address(limited: Service) -> N
     assert client.get(f"{API}/bots").status_code == 429
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/", "/ladders", "/docs", "/healthz", "/readyz", f"{API}/openapi.json", f"{API}/bots", f"{API}/accounts/me"],
-)
+@pytest.mark.parametrize("path", ["/", "/readyz", f"{API}/bots", f"{API}/accounts/me"])
 def test_E8_made_up_tokens_count_for_their_address(limited: Service, path: str) -> None:
     client = limited.anonymous()
     made_up = [{"Authorization": f"Bearer {new_secret_text(TOKEN_PREFIX)}"} for _ in range(22)]

@@ -48,12 +48,12 @@ def test_there_are_routes_of_all_kinds() -> None:
     assert {"/", "/docs", "/healthz", f"{API}/openapi.json", f"{API}/bots", f"{API}/now"} <= rules
 
 
-@pytest.mark.parametrize(("method", "rule"), ROUTES, ids=lambda value: str(value))
-def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person, method: str, rule: Rule) -> None:
-    answer = ask(admin, method, rule, "strange=1")
+def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person) -> None:
+    for method, rule in ROUTES:
+        answer = ask(admin, method, rule, "strange=1")
 
-    assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
-    assert answer.get_json()["errors"] == [{"field": "strange", "message": "This parameter is unknown here."}]
+        assert (answer.status_code, answer.mimetype) == (422, "application/problem+json"), (method, rule)
+        assert answer.get_json()["errors"] == [{"field": "strange", "message": "This parameter is unknown here."}]
 
 
 def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice(

@@ -68,8 +68,10 @@ def test_E26_what_only_operators_may_read_needs_a_token_for_everything(service: 
     assert refused(limited(service, admin, "read", "play", "organise")) >= for_operators
 
 
-@pytest.mark.parametrize("role", list(Role))
-@pytest.mark.parametrize("held", list(Scope))
+@pytest.mark.parametrize(
+    ("held", "role"),
+    [(Scope.READ, Role.ADMIN), (Scope.PLAY, Role.ORGANISER), (Scope.ORGANISE, Role.OWNER), (Scope.ALL, Role.OWNER)],
+)
 def test_E26_a_route_is_refused_to_a_token_without_its_scope_and_only_then(
     service: Service, held: Scope, role: Role
 ) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.pages.charts import crosstable
-from api.tournaments import bracket_chart, terms
+from api.tournaments import bracket_chart
 from referee.bots.tables import Bot
+from referee.standings.presentation import TIE_BREAK_WORDS
+from referee.tournaments.terms import FORMATS
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import drafted, entered, opened, play, started
 
@@ -151,7 +152,7 @@ def test_the_table_says_what_decides_and_how_sure_it_is(
 
     assert "Points Buchholz Head to head Sonneborn-Berger Won–drawn–lost Matches Points per match" in said
     assert 'href="/tournaments/' + made + '/standings">Fewer columns</a>' in page
-    assert all(terms.COLUMNS[one["name"]][1] in said for one in row["tie_breaks"])
+    assert all(TIE_BREAK_WORDS[one["name"]][1] in said for one in row["tie_breaks"])
     line = re.search(f'<tr data-bot="{row["bot"]}">.*?</tr>', page, re.DOTALL)
     assert line is not None
     assert f'data-column="points">{row["points"]:.1f}<' in line[0]
@@ -195,7 +196,7 @@ def test_no_column_of_standings_says_nothing_or_what_another_says(
     assert all_columns in words(read(anonymous, f"/tournaments/{made}/standings?columns=all"))
 
 
-@pytest.mark.parametrize("format", sorted(terms.FORMATS))
+@pytest.mark.parametrize("format", sorted(FORMATS))
 def test_the_terms_of_every_format_are_told_in_words(
     service: Service, organiser: Person, anonymous: FlaskClient, format: str
 ) -> None:
@@ -204,21 +205,13 @@ def test_the_terms_of_every_format_are_told_in_words(
 
     page = words(read(anonymous, f"/tournaments/{made}"))
 
-    assert terms.FORMATS[format][0] in page
+    assert FORMATS[format][0] in page
     assert "house:1" in page
-    assert "Versions frozen" in page
-    assert "shown immediately" in page
+    assert "Frozen version yes" in page
+    assert "Anonymous no" in page
 
 
 # -- drawings --
-
-
-@pytest.mark.parametrize(
-    ("share", "level"),
-    [(0, "l3"), (0.16, "l3"), (0.17, "l2"), (0.4, "l1"), (0.5, "even"), (0.6, "w1"), (0.8, "w2"), (1, "w3")],
-)
-def test_colours_of_the_crosstable_are_by_sixths_of_the_points(share: float, level: str) -> None:
-    assert crosstable.score_level(share) == level
 
 
 def tie(number: int, level: int, *names: str | None, label: str = "", origins: Any = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Standings, rows of single bots, opponents, luck-adjusted scores and strengths of a tournament."""
+"""Standings of a tournament, rows of single bots, and strengths on a ladder."""
 
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ def shown(client: Any, path: str) -> Any:
     return answer.get_json()
 
 
-def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, organiser: Person) -> None:
+def test_pages_and_rows_of_the_standings_fit_together(service: Service, owner: Person, organiser: Person) -> None:
     tournament_id = started(service, organiser, 4, cycles=3)
     path = f"/tournaments/{tournament_id}"
     play(service, tournament_id, 16)
@@ -25,14 +25,10 @@ def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, or
     first = shown(owner, f"{path}/standings?limit=3")
     rest = shown(owner, f"{path}/standings?limit=3&cursor={first['next']}")
     own = [shown(owner, f"{path}/standings/{row['bot']}") for row in table["items"]]
-    cross, met, luck, strong = (
-        shown(owner, f"{path}/{name}") for name in ("crosstable", "opponents", "luck", "strengths")
-    )
 
     rows = table["items"]
-    order = [row["bot"] for row in rows]
     assert (table["results"], table["samples"], table["next"]) == (16, 1000, None)
-    assert {page["as_of_seq"] for page in (table, first, rest, *own, cross, met, luck, strong)} == {table["as_of_seq"]}
+    assert {page["as_of_seq"] for page in (table, first, rest, *own)} == {table["as_of_seq"]}
     assert first["items"] + rest["items"] == rows == [one["row"] for one in own]
     assert [one["total"] for one in own] == [4] * 4
     assert sum(Fraction(row["points_exact"]) for row in rows) == 16
@@ -42,13 +38,6 @@ def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, or
         bar = row["error_bar"]
         assert bar["groups"] == row["matches"] >= 6
         assert 0 <= bar["low"] <= row["points_per_match"] <= bar["high"] <= 1
-    assert [row["bot"] for row in cross["items"]] == [row["bot"] for row in met["items"]] == order
-    for row, crossed, meeting in zip(rows, cross["items"], met["items"], strict=True):
-        assert sum(one["points"] for one in crossed["opponents"]) == row["points"]
-        assert sum(meeting["seats"]) == sum(one["matches"] for one in meeting["opponents"]) == row["matches"]
-    assert sorted(row["bot"] for row in luck["items"]) == sorted(row["bot"] for row in strong["items"]) == sorted(order)
-    assert [row["rank"] for row in strong["items"]] == [1, 2, 3, 4]
-    assert strong["items"][0]["low"] <= strong["items"][0]["points"] <= strong["items"][0]["high"]
 
 
 def test_a_table_moves_with_results_voids_and_withdrawals(
@@ -91,11 +80,10 @@ def test_what_is_not_there_has_no_table(service: Service, owner: Person, organis
     nobody, nothing = f"bot_{'0' * 26}", f"/tournaments/trn_{'0' * 26}"
 
     assert owner.get(f"{path}/standings/{nobody}").status_code == 404
-    for name in ("standings", "crosstable", "opponents", "luck", "strengths"):
-        assert shown(owner, f"{path}/{name}")["items"] == []
-        assert owner.get(f"{nothing}/{name}").status_code == 404
-        assert owner.get(f"{path}/{name}?limit=0").status_code == 422
-        assert owner.get(f"{path}/{name}?cursor=x").status_code == 422
+    assert shown(owner, f"{path}/standings")["items"] == []
+    assert owner.get(f"{nothing}/standings").status_code == 404
+    assert owner.get(f"{path}/standings?limit=0").status_code == 422
+    assert owner.get(f"{path}/standings?cursor=x").status_code == 422
 
 
 def test_a_fit_that_takes_too_long_is_refused(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,12 @@
 
 import csv
 import io
-import json
 import re
 from datetime import UTC, date, datetime
 
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import insert, update
 
-from referee.cli.main import main
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow, Rating, RatingError
 from referee.ratings.elo import MICRO
 from tests.api.conftest import Service
@@ -84,17 +81,3 @@ def test_the_api_names_the_number_to_which_an_error_belongs(service: Service, ch
         assert (row["rating"], row["strength"], row["strength_error"]) == (1_700.0, 1_598.0, 34.4)
     assert (written["strength"], written["strength_error"]) == ("1598.0", "34.4")
     assert not any("error" in row for row in (*rows, written))
-
-
-@pytest.mark.parametrize("options", [[], ["--month", "2026-10"]])
-def test_the_terminal_shows_the_error_beside_the_strength(
-    service: Service, champion: tuple[str, str], options: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("referee.cli.standings.open_database", lambda data: (None, service.database))
-
-    table = CliRunner().invoke(main, ["standings", *options]).output
-    found = json.loads(CliRunner().invoke(main, ["standings", *options, "--json"]).output)
-
-    assert "1700.0" in table
-    assert estimates_in(table) == {("1598", "34")}
-    assert found["items"][0]["items"][0] | ESTIMATE == found["items"][0]["items"][0]

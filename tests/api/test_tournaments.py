@@ -89,46 +89,57 @@ def test_an_open_event_is_given_another_time_to_start_but_stays_listed(organiser
     answers = (by_another, moved, stale, past, more, by_hand)
     assert [one.status_code for one in answers] == [403, 200, 412, 422, 409, 200]
     assert [one.get_json()["starts_at"] for one in (moved, by_hand)] == ["2099-01-31T18:00:00.000Z", None]
-    assert more.get_json()["detail"] == "The tournament is open: listed can no longer be changed."
+    assert more.get_json()["detail"].startswith("The tournament is open: listed can no longer be changed, only name, ")
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [({"seats": 99}, "seats"), ({"options": {"rounds": 0}}, "rounds"), ({"format": "league"}, "format"), ({}, "body")],
-    ids=str,
-)
-def test_E4_a_bad_edit_is_refused(organiser: Person, change: dict[str, Any], field: str) -> None:
-    path = f"/tournaments/{drafted(organiser)}"
+def test_E4_E23_every_wrong_field_of_a_tournament_is_named(organiser: Person) -> None:
+    wrong = {
+        "name": "x",
+        "game": "whist",
+        "seats": "2",
+        "min_seats": 0,
+        "cycles": 10**6,
+        "bots_per_owner": 1001,
+        "format": "league",
+        "format_options": [],
+        "deal_sharing": "some",
+        "orders": "some",
+        "substitute": "nobody",
+        "trusted": 1,
+        "starts_at": "9999-12-31T23:59:59-12:00",
+        "entries_close_at": "2099-01-01T00:00:00",
+        "round_minutes": 0,
+        "round_times": [],
+        "link": "javascript:alert(1)",
+        "prizes": 5,
+        "status": "running",
+    }
+    draft = f"/tournaments/{drafted(organiser)}"
 
-    answer = organiser.ask("PATCH", path, {"If-Match": "*"}, json=change)
-
-    assert answer.status_code == 422
-    assert field in {name.split(".")[-1] for name in fields_of(answer)}
+    for answer in (organiser.post("/tournaments", wrong), organiser.ask("PATCH", draft, {"If-Match": "*"}, json=wrong)):
+        assert (answer.status_code, fields_of(answer)) == (422, set(wrong))
 
 
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"seats": 1}, "seats"),
-        ({"seats": "2"}, "seats"),
-        ({"game": "whist"}, "game"),
-        ({"cycles": 0}, "cycles"),
-        ({"cycles": 10**6}, "cycles"),
-        ({"format": "league"}, "format"),
         ({"options": {"rounds": -1}}, "options.rounds"),
-        ({"status": "running"}, "status"),
-        ({"name": "x"}, "name"),
-        ({"start": "9999-02-30"}, "start"),
+        ({"format_options": {"hero": 1}}, "format_options.hero"),
+        ({"starts_at": "2001-01-01T00:00:00Z"}, "starts_at"),
     ],
     ids=str,
 )
-def test_E4_E23_a_bad_tournament_is_refused_with_the_field_named(
+def test_E4_E23_terms_that_do_not_fit_are_refused_with_the_field_named(
     organiser: Person, change: dict[str, Any], field: str
 ) -> None:
-    answer = organiser.post("/tournaments", {**CUP, **change})
+    draft = f"/tournaments/{drafted(organiser)}"
 
-    assert answer.status_code == 422
-    assert fields_of(answer) == {field}
+    for answer in (
+        organiser.post("/tournaments", {**CUP, **change}),
+        organiser.ask("PATCH", draft, {"If-Match": "*"}, json=change),
+    ):
+        assert (answer.status_code, fields_of(answer)) == (422, {field})
+    assert fields_of(organiser.ask("PATCH", draft, {"If-Match": "*"}, json={})) == {"body"}
 
 
 def test_bots_enter_and_withdraw(service: Service, owner: Person, organiser: Person) -> None:

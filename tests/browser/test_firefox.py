@@ -9,7 +9,6 @@ from tests.browser.crawl import Crawl
 from tests.browser.firefox import Firefox
 from tests.browser.record import Filled
 from tests.browser.service import Served
-from tests.browser.test_payloads import one_of_a_group
 from tests.machine import require
 
 # Streams and modules are left when the next page is opened, which Firefox reports. A table without its module would
@@ -33,6 +32,12 @@ def troubles(firefox: Firefox) -> Iterator[None]:
     firefox.troubles.clear()
     yield
     assert [trouble for trouble in firefox.troubles if not any(sign in trouble for sign in LEFT)] == []
+
+
+def one_of_a_group(crawl: Crawl) -> list[str]:
+    """Return the deepest page of each group."""
+    groups = {path.split("/")[1]: path for path in sorted(crawl.kinds.values(), key=lambda path: path.count("/"))}
+    return [*groups.values()]
 
 
 def test_every_kind_of_page_loads_without_errors_and_fits(firefox: Firefox, crawl: Crawl) -> None:

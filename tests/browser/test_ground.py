@@ -35,7 +35,7 @@ def test_what_goes_wrong_in_a_page_is_noticed(page_at: PageAt) -> None:
 
 
 def test_a_policy_taken_away_refuses_nothing_but_what_leads_elsewhere_is_noticed(page_at: PageAt) -> None:
-    page = page_at("/docs", policy=False)
+    page = page_at("/keys", policy=False)
 
     page.evaluate(
         "() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1';"
@@ -48,8 +48,7 @@ def test_a_policy_taken_away_refuses_nothing_but_what_leads_elsewhere_is_noticed
 
 
 def test_faults_of_accessibility_are_found(page_at: PageAt, axe: Axe) -> None:
-    page = page_at("/docs", dark=True)
-    page.wait_for_selector(".swagger-ui .info")
+    page = page_at("/keys", dark=True)
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     page.evaluate(GOOD)
     page.evaluate(IMAGE)
@@ -61,7 +60,7 @@ def test_faults_of_accessibility_are_found(page_at: PageAt, axe: Axe) -> None:
 
 
 def test_the_record_holds_what_pages_show(page_at: PageAt, filled: Filled) -> None:
-    page = page_at("/docs", token=filled.tokens["owner"])
+    page = page_at("/keys", token=filled.tokens["owner"])
     answers = page.evaluate(
         """paths => Promise.all(paths.map(path => fetch("/api/v1/" + path, {
             headers: {Authorization: "Bearer " + sessionStorage.getItem("referee.token")},

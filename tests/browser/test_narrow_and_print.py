@@ -5,19 +5,8 @@ import re
 from playwright.sync_api import Page
 
 from tests.browser.conftest import PageAt
-from tests.browser.crawl import Crawl
 from tests.browser.record import Filled
 
-TOUCH_PX = 43.5  # 44 px, less what is lost by rounding
-LOW = """(least) => [...document.querySelectorAll("a[href], button, select, summary, input:not([type=hidden])")]
-  .filter((one) => !one.closest("svg, .skip, [hidden], .prose, label, .scrub, .track") && one.checkVisibility())
-  .filter((one) => { // links within a sentence are as high as its lines
-    const text = one.closest("p, dd, caption, .legs li, small");
-    return !text || text.textContent.trim() === one.textContent.trim();
-  })
-  .map((one) => [one, one.getBoundingClientRect()])
-  .filter(([one, {height, width}]) => width > 2 && height > 0 && height < least)
-  .map(([one, {height}]) => `${Math.round(height)} px: ${one.outerHTML.slice(0, 100)}`)"""
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 CUT = """(table) => {
   table.scrollLeft = 0;
@@ -59,19 +48,6 @@ BRIGHT = """() => [document.documentElement, document.body, ...document.querySel
 }).map((one) => one.outerHTML.slice(0, 80))"""
 PAPER_PX = 703  # A4 upright, less its margins
 LANDSCAPE_PX = 1046
-
-
-def test_no_page_scrolls_sideways_and_everything_that_is_tapped_is_high_enough(crawl: Crawl, page_at: PageAt) -> None:
-    page = page_at("/", width=320)
-    low = {}
-    for kind, path in crawl.kinds.items():
-        page.goto(path)
-        page.wait_for_load_state("load")
-        assert (kind, page.evaluate(SIDEWAYS)) == (kind, 0)
-        if found := page.evaluate(LOW, TOUCH_PX):
-            low[kind] = found
-
-    assert low == {}
 
 
 def test_a_wide_table_scrolls_in_its_frame_beside_its_first_column_and_fades_where_it_is_cut(

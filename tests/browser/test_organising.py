@@ -91,7 +91,7 @@ def test_a_new_tournament_asks_for_name_and_game_and_shows_more_terms_where_one_
     form.get_by_label("Name of the tournament").fill("With a mistake")
     more = form.locator("summary", has_text="More terms")
     more.click()
-    form.get_by_label("Most entries").fill("1")
+    form.get_by_label("Max entries").fill("1")
     axe(page)
     more.click()
     page.get_by_role("button", name="Create draft").click()
@@ -140,12 +140,12 @@ def test_an_open_tournament_with_entries_shows_what_can_still_be_changed(
     with filled.database.write() as session:
         entries.enter_bot(session, made, filled.bots["Ada"])
     page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
-    expect(page.get_by_label("Most entries")).to_be_visible()
+    expect(page.get_by_label("Max entries")).to_be_visible()
     assert page.get_by_label("Format").count() == 0
     axe(page)
 
     page.get_by_label("Name of the tournament").fill("Renamed")
-    page.get_by_label("Most entries").fill("12")
+    page.get_by_label("Max entries").fill("12")
     page.get_by_role("button", name="Save the terms").click()
     expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
 

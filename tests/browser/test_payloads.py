@@ -1,4 +1,4 @@
-"""No text of a user runs as code on any page, with or without the content policy (threats C10 and E14)."""
+"""No text of a user runs as code on any page, even without the content policy (threats C10 and E14)."""
 
 from collections.abc import Iterator
 
@@ -50,17 +50,15 @@ def test_every_column_of_text_is_known() -> None:
     assert len(known) >= 20
 
 
-@pytest.mark.parametrize("policy", [True, False], ids=["with the policy", "without it"])
 def test_C10_E14_no_text_of_a_stranger_does_anything(
-    harmful: Served, crawl: Crawl, filled: Filled, browser: Browser, policy: bool
+    harmful: Served, crawl: Crawl, filled: Filled, browser: Browser
 ) -> None:
     ada = f"/bots/{filled.bots['Ada']}"
     own = ["/account", f"/register?bot={filled.bots['Ada']}", ada, "/organise"]
     opened = PageAt(browser, harmful.url)
     found: dict[str, list[str]] = {}
-    kinds = [*crawl.kinds.values()] if not policy else one_of_a_group(crawl)
-    for role, paths in (("owner", [*kinds, *own]), ("organiser", organised(crawl))):
-        page = opened.context(width=360, policy=policy, token=filled.tokens[role]).new_page()
+    for role, paths in (("owner", [*crawl.kinds.values(), *own]), ("organiser", organised(crawl))):
+        page = opened.context(width=360, policy=False, token=filled.tokens[role]).new_page()
         page.on("dialog", lambda dialog: opened.troubles.append(f"dialog: {dialog.message}"))
         found |= {f"{role} {path}": harm for path in paths if (harm := harm_of(page, path))}
     troubles = opened.troubles
@@ -69,12 +67,6 @@ def test_C10_E14_no_text_of_a_stranger_does_anything(
     assert len(crawl.kinds) > 15
     assert found == {}
     assert troubles == []
-
-
-def one_of_a_group(crawl: Crawl) -> list[str]:
-    """Return the deepest page of each group. Violations of the policy are detected on every page without it."""
-    groups = {path.split("/")[1]: path for path in sorted(crawl.kinds.values(), key=lambda path: path.count("/"))}
-    return [*groups.values()]
 
 
 def organised(crawl: Crawl) -> list[str]:

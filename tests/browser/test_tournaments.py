@@ -349,13 +349,13 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, fil
     reason = page.locator(".tournament-head [data-reason]")
     expect(reason).to_contain_text("was missed because a table has 2 seats, but only 0 bots are entered")
 
-    page.get_by_label("Starts automatically").fill("2001-01-31T18:00")
+    page.get_by_label("Starts at").fill("2001-01-31T18:00")
     page.get_by_role("button", name="Save the terms").click()
     expect(page.locator("#starts_at-error")).to_contain_text("must be later than now")
-    page.get_by_label("Starts automatically").fill("2099-01-31T18:00")
+    page.get_by_label("Starts at").fill("2099-01-31T18:00")
     page.get_by_role("button", name="Save the terms").click()
     expect(reason).to_be_hidden()
-    expect(page.get_by_label("Starts automatically")).to_have_value("2099-01-31T18:00")
+    expect(page.get_by_label("Starts at")).to_have_value("2099-01-31T18:00")
     with filled.database.read() as session:
         assert str(tournaments.get_tournament(session, made.id).starts_at).startswith("2099-01-31 ")
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 422" not in one]

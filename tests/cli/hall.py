@@ -1,4 +1,4 @@
-"""A service with bots in it, for the commands that talk to one: started once for all tests of a file."""
+"""A service with bots in it, for the commands that talk to one: with all its processes, or its API alone."""
 
 import json
 from collections.abc import Iterator
@@ -9,6 +9,9 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
+from referee.accounts import accounts
+from referee.accounts.entry_consent import EntryConsent
+from referee.accounts.tables import Account
 from referee.bots import bots as store_bots
 from referee.cli import main
 from referee.cli.service.api_client import Api
@@ -16,7 +19,8 @@ from referee.db.engine import Database
 from referee.games import catalogue
 from referee.runtime.house_servers import HouseServer
 from referee.version import RELEASE
-from tests.cli.running import Service, comes_true, service
+from tests.api.in_thread import api_in_thread
+from tests.cli.running import Service, comes_true, says, service
 from tests.database.world import certify, manifest_of
 
 CAST = {"Ada sound": "sound", "Blaise sound": "sound", "Carl random": "random", "Dora random": "random"}
@@ -25,33 +29,59 @@ LOOPBACK = "127.0.0.1/32:1024-65535"
 
 @dataclass
 class Hall:
-    """A running service, its organiser's token, and verified bots, each of an owner of its own."""
+    """The URL of a service, its organiser's token, and verified bots, each of an owner of its own."""
 
-    up: Service
+    url: str
     token: str
     owner: str  # token of the first bot's owner
     bots: dict[str, str]  # ids by name
 
     def says(self, *arguments: str, token: str | None = None, status: int = 0) -> Result:
         """Runs ``referee tournament …`` as the organiser and expects this exit status."""
-        environment = {"REFEREE_URL": self.up.url, "REFEREE_TOKEN": self.token if token is None else token}
-        told = CliRunner().invoke(main, ["tournament", *arguments], env=environment)
-        assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
-        return told
+        environment = {"REFEREE_URL": self.url, "REFEREE_TOKEN": self.token if token is None else token}
+        return says(environment, "tournament", *arguments, status=status)
 
     def as_owner(self, *arguments: str) -> str:
         """Run ``referee …`` as the owner of the first bot, and return what it prints."""
-        told = CliRunner().invoke(main, arguments, env={"REFEREE_URL": self.up.url, "REFEREE_TOKEN": self.owner})
-        assert told.exit_code == 0, f"{arguments}: {told.output}\n{told.exception!r}"
-        return told.stdout
+        return says({"REFEREE_URL": self.url, "REFEREE_TOKEN": self.owner}, *arguments).stdout
 
     def json(self, *arguments: str, token: str | None = None, status: int = 0) -> Any:
         """The document that it prints with ``--json``."""
         return json.loads(self.says(*arguments, "--json", token=token, status=status).stdout)
 
 
+@dataclass
+class RunningHall(Hall):
+    """A hall that plays."""
+
+    up: Service
+
+    def as_author(self, name: str) -> dict[str, str]:
+        """Return the environment that lets commands use the service as a new account."""
+        with Api(self.url) as anybody:
+            token = str(anybody.post("/accounts", {"name": name})["token"]["token"])
+        return {"REFEREE_URL": self.url, "REFEREE_TOKEN": token}
+
+
 @contextmanager
-def hall(folder: Path) -> Iterator[Hall]:
+def api_hall(folder: Path) -> Iterator[Hall]:
+    """Yield a hall without runners: nothing is played, and nobody is asked."""
+    with api_in_thread(folder) as (url, world):
+        tokens: list[str] = []
+        bots: dict[str, str] = {}
+        for role in ("organiser", *["owner"] * len(CAST)):
+            account = world.account(role)
+            with world.database.write() as session:
+                session.get_one(Account, account).entry_consent = EntryConsent.EVERYBODY
+                tokens.append(accounts.create_token(session, account, "first")[1])
+            if role == "owner":
+                name = [*CAST][len(bots)]
+                bots[name] = world.bot(account, manifest_of(RELEASE, sorted(catalogue())), name)
+        yield Hall(url, tokens[0], tokens[1], bots)
+
+
+@contextmanager
+def hall(folder: Path) -> Iterator[RunningHall]:
     changes = {"REFEREE_EGRESS_ALLOW": LOOPBACK}
     with service(folder / "data", "--workers", "1", **changes) as up, HouseServer(list(CAST.values())) as houses:
         made = CliRunner().invoke(main, ["admin", "create", "Organiser"], env={"REFEREE_DATA": str(up.folder)})
@@ -68,7 +98,7 @@ def hall(folder: Path) -> Iterator[Hall]:
                     bots[name] = bot["id"]
             _certify(up.folder, list(bots.values()))
             assert comes_true(lambda: all(_is_verified(anybody, bot_id) for bot_id in bots.values()))
-        yield Hall(up, token, owners[0], bots)
+        yield RunningHall(up.url, token, owners[0], bots, up)
 
 
 def _certify(folder: Path, bot_ids: list[str]) -> None:

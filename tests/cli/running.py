@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from click.testing import CliRunner, Result
+
+from referee.cli import main
 
 PATIENCE_S = 60.0
 UMASK = 0o022  # the usual default: private files need explicit permissions
@@ -40,6 +44,13 @@ def referee(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]
         umask=UMASK,
         check=False,
     )
+
+
+def says(environment: Mapping[str, str | None], *arguments: str, status: int = 0) -> Result:
+    """Run a command in this process and expect this exit status."""
+    told = CliRunner().invoke(main, arguments, env=environment)
+    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
+    return told
 
 
 @dataclass

@@ -53,16 +53,8 @@ def test_a_name_that_is_taken_or_unknown_is_said(folder: Path) -> None:
     assert "Unknown account 'Otto'" in unknown.output
 
 
-def test_an_empty_record_holds_and_has_no_standings(folder: Path) -> None:
+def test_an_empty_record_holds(folder: Path) -> None:
     assert run(folder, "admin", "audit").output == f"{folder}: no differences\n"
-    assert run(folder, "standings").output == "No matches have been played yet.\n"
-
-
-def test_a_service_that_does_not_answer_is_said(tmp_path: Path) -> None:
-    refused = run(tmp_path, "standings", "--url", "http://127.0.0.1:9")
-
-    assert refused.exit_code == 3
-    assert "http://127.0.0.1:9 does not answer" in refused.output
 
 
 def test_only_a_stuck_match_is_made_due_again(folder: Path) -> None:

@@ -14,9 +14,8 @@ from click.testing import CliRunner, Result
 from referee.accounts import accounts
 from referee.cli import main
 from referee.cli.service import saved_tokens
-from referee.db.engine import Database
-from tests.api.serving import serving
-from tests.database.world import FakeClock, World
+from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 
 
 @dataclass
@@ -27,23 +26,18 @@ class Service:
     token: str
 
     def call(self, *arguments: str, status: int = 0) -> Result:
-        done = CliRunner().invoke(main, ["api", *arguments], env={"REFEREE_URL": self.url, "REFEREE_TOKEN": self.token})
-        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-        return done
+        return says({"REFEREE_URL": self.url, "REFEREE_TOKEN": self.token}, "api", *arguments, status=status)
 
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    folder = tmp_path_factory.mktemp("api")
-    with serving(folder, 4) as server:
-        world = World(Database(f"sqlite:///{folder / 'referee.db'}", clock=FakeClock()))
+    with api_in_thread(tmp_path_factory.mktemp("api")) as (url, world):
         organiser = world.account(role="organiser")
         for name in ("Ada", "Bob", "Cid"):
             world.bot(organiser, name=name)
         with world.database.write() as session:
             token = accounts.create_token(session, organiser, "first")[1]
-        world.database.dispose()
-        yield Service(f"http://127.0.0.1:{server.port}", token)
+        yield Service(url, token)
 
 
 def test_a_get_prints_json_with_indentation_or_on_one_line(there: Service) -> None:

@@ -7,7 +7,14 @@ import signal
 import subprocess
 import sys
 
-from tests.cli.running import PATIENCE_S, referee, surroundings
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from tests.cli.running import PATIENCE_S, surroundings
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["house", "serve", "house:first", *arguments])
 
 
 def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
@@ -22,11 +29,11 @@ def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
         card = json.loads(connection.getresponse().read())
         connection.close()
 
-        taken = referee("house", "serve", "house:first", "--port", where[1].partition(":")[2])
+        taken = run("--port", where[1].partition(":")[2])
         serving.send_signal(signal.SIGINT)
 
         assert card["games"] == ["pool-nap"]
-        assert taken.returncode == 2
+        assert taken.exit_code == 2
         assert "is in use on 127.0.0.1" in taken.stderr
         assert serving.wait(PATIENCE_S) == 0
     finally:
@@ -36,7 +43,7 @@ def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
 
 
 def test_a_secret_that_is_none_is_refused() -> None:
-    refused = referee("house", "serve", "house:first", "--port", "0", "--secret", "hush")
+    refused = run("--port", "0", "--secret", "hush")
 
-    assert refused.returncode == 2
+    assert refused.exit_code == 2
     assert "a secret begins with whsec_" in refused.stderr

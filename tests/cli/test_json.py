@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from referee.cli import main
 from referee.db.revisions import required_revision
-from tests.cli.running import referee
+from tests.cli.running import referee, says
 from tests.cli.test_help import COMMANDS
 
 RUNS_ON = "It runs until it is stopped, and what it prints is for the person in front of it."
@@ -18,9 +17,7 @@ REASONS = {"demo": RUNS_ON, "up": RUNS_ON, "house serve": RUNS_ON}  # of command
 
 
 def run(*arguments: str, status: int = 0, **environment: str) -> Result:
-    done = CliRunner().invoke(main, [*arguments], env=environment)
-    assert done.exit_code == status, f"{arguments}: {done.exit_code}\n{done.output}\n{done.exception!r}"
-    return done
+    return says(environment, *arguments, status=status)
 
 
 def document(*arguments: str, status: int = 0, **environment: str) -> Any:
@@ -100,10 +97,6 @@ def test_accounts_and_tokens_of_the_operator(folder: Path) -> None:
     assert another["token"] not in ("", made["token"])
 
 
-def test_standings_of_an_empty_service(folder: Path) -> None:
-    assert document("standings", "--data", str(folder)) == {"items": []}
-
-
 def test_keys_are_rotated_resealed_and_ended(folder: Path) -> None:
     data = ("--data", str(folder))
 
@@ -126,14 +119,3 @@ def test_a_backup_that_is_restored_and_audited_prints_two_lines(tmp_path: Path) 
     assert restored["inventory"]["counts"]["accounts"] >= 1
     assert restored["cancelled_matches"] == 0
     assert "differences" in audited
-
-
-def test_house_players_that_are_compared(tmp_path: Path) -> None:
-    out = tmp_path / "ratings.json"
-
-    compared = document(
-        "house", "calibrate", "--game", "saint-poker", "--deals", "2", "--processes", "1", "--out", str(out)
-    )
-
-    assert compared["file"] == str(out)
-    assert {item["pairing"]["player"] for item in compared["items"]} >= {"house:2", "house:3"}

@@ -11,18 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from referee.cli import main
 from referee.cli.service import saved_tokens
 from referee.cli.service.api_client import Api
-from tests.cli.running import PATIENCE_S, Service, service, surroundings
+from tests.api.in_thread import api_in_thread
+from tests.cli import running
+from tests.cli.running import PATIENCE_S, surroundings
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("login") / "data", "--workers", "1") as running:
-        yield running
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the URL of a service."""
+    with api_in_thread(tmp_path_factory.mktemp("login"), rate_limits=False) as (url, _):
+        yield url
 
 
 @pytest.fixture
@@ -32,18 +34,16 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "config"
 
 
-def says(up: Service, *arguments: str, status: int = 0, **environment: str) -> Result:
-    told = CliRunner().invoke(main, arguments, env={"REFEREE_URL": up.url} | environment)
-    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
-    return told
+def says(up: str, *arguments: str, status: int = 0, **environment: str) -> Result:
+    return running.says({"REFEREE_URL": up} | environment, *arguments, status=status)
 
 
-def new_token(up: Service, name: str) -> str:
-    with Api(up.url) as anybody:
+def new_token(up: str, name: str) -> str:
+    with Api(up) as anybody:
         return str(anybody.post("/accounts", {"name": name})["token"]["token"])
 
 
-def test_an_account_is_opened_and_used_by_other_commands_until_logout(up: Service, config: Path) -> None:
+def test_an_account_is_opened_and_used_by_other_commands_until_logout(up: str, config: Path) -> None:
     before = says(up, "whoami", status=1)
     opened = says(up, "login", "--name", "Ada Lovelace")
     known = json.loads(says(up, "whoami", "--json").stdout)
@@ -54,7 +54,7 @@ def test_an_account_is_opened_and_used_by_other_commands_until_logout(up: Servic
 
     assert list(config.rglob("http*")) == []
     assert "Run `referee login`" in before.output
-    assert f"signed in to {up.url} as Ada Lovelace" in opened.stdout
+    assert f"signed in to {up} as Ada Lovelace" in opened.stdout
     assert "ref_" not in opened.output
     assert (known["account"]["name"], known["account"]["role"]) == ("Ada Lovelace", "owner")
     assert known["token_source"].startswith(str(config))
@@ -64,10 +64,10 @@ def test_an_account_is_opened_and_used_by_other_commands_until_logout(up: Servic
     assert "run `referee login`" in after.output
 
 
-def test_the_token_is_in_a_file_that_only_the_user_can_read(up: Service, config: Path) -> None:
+def test_the_token_is_in_a_file_that_only_the_user_can_read(up: str, config: Path) -> None:
     says(up, "login", "--name", "Blaise")
 
-    path = saved_tokens.path_of(up.url)
+    path = saved_tokens.path_of(up)
     assert path.is_relative_to(config)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -76,9 +76,7 @@ def test_the_token_is_in_a_file_that_only_the_user_can_read(up: Service, config:
     assert f"chmod 600 {path}" in says(up, "whoami", status=1).output
 
 
-def test_options_and_environment_take_precedence_over_the_saved_token(
-    up: Service, config: Path, tmp_path: Path
-) -> None:
+def test_options_and_environment_take_precedence_over_the_saved_token(up: str, config: Path, tmp_path: Path) -> None:
     says(up, "login", "--name", "Carl")
     file = tmp_path / "token.txt"
     file.write_text(new_token(up, "Dora"))
@@ -93,7 +91,7 @@ def test_options_and_environment_take_precedence_over_the_saved_token(
 
 
 def test_later_commands_use_the_service_that_the_user_is_signed_in_to(
-    up: Service, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    up: str, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     elsewhere = "https://two.example"
@@ -101,7 +99,7 @@ def test_later_commands_use_the_service_that_the_user_is_signed_in_to(
     def says_without_url(*arguments: str, status: int = 0) -> Result:
         return says(up, *arguments, status=status, REFEREE_URL="")
 
-    says_without_url("login", "--name", "Mia", "--url", up.url)
+    says_without_url("login", "--name", "Mia", "--url", up)
     known = says_without_url("whoami")
     shown, audited = says_without_url("standings"), says_without_url("admin", "audit")
     saved_tokens.save(elsewhere, "ref_2")
@@ -109,37 +107,36 @@ def test_later_commands_use_the_service_that_the_user_is_signed_in_to(
     named = [says(up, *command.split()) for command in ("whoami", "standings", "admin audit")]
     says_without_url("logout", "--yes", "--url", elsewhere)
 
-    assert f"at {up.url}\n" in known.stdout
+    assert f"at {up}\n" in known.stdout
     assert shown.stdout == "No matches have been played yet.\n"
-    assert shown.stderr == f"service: {up.url}\n"
     assert audited.stdout.startswith("chain of signatures: no entries\n")
-    assert audited.stderr.startswith(f"service: {up.url}\n")
+    assert audited.stderr.startswith(f"service: {up}\n")
     for refused in unclear:
         message = " ".join(refused.stderr.replace("│", "").split())
-        assert f"several services: {up.url}, {elsewhere}. Pass one with --url or in $REFEREE_URL" in message
-    assert [up.url in told.output for told in named] == [True, True, True]
+        assert f"several services: {up}, {elsewhere}. Pass one with --url or in $REFEREE_URL" in message
+    assert [up in told.output for told in named] == [True, True, True]
     assert says_without_url("whoami").stdout == known.stdout
 
 
 def test_a_database_is_read_before_the_service_of_login_and_after_the_one_in_the_environment(
-    up: Service, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    up: str, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is a damaged file, so that the commands which read it fail."""
     monkeypatch.chdir(tmp_path)
-    saved_tokens.save(up.url, "ref_1")
+    saved_tokens.save(up, "ref_1")
     damaged = tmp_path / "referee-data" / "referee.db"
     damaged.parent.mkdir()
     damaged.write_text("no database")
 
-    for command in (["standings"], ["admin", "audit"]):
-        for reading in (command, [*command, "--data", "referee-data"]):
-            refused = says(up, *reading, status=1, REFEREE_URL="")
-            assert "file is not a database" in refused.stderr, reading
-        assert f"service: {up.url}" in says(up, *command).stderr
-        assert "file is not a database" in says(up, *command, "--data", "referee-data", status=1).stderr
+    command = ["admin", "audit"]
+    for reading in (command, [*command, "--data", "referee-data"]):
+        refused = says(up, *reading, status=1, REFEREE_URL="")
+        assert "file is not a database" in refused.stderr, reading
+    assert f"service: {up}" in says(up, *command).stderr
+    assert "file is not a database" in says(up, *command, "--data", "referee-data", status=1).stderr
     assert "file is not a database" in says(up, "admin", "audit", "--read-only", status=1).stderr
     assert "--resume" not in says(up, "admin", "audit", "--resume", "verified.txt", REFEREE_URL="").stderr
-    missing = says(up, "standings", status=1, REFEREE_URL="", REFEREE_DATA=str(tmp_path / "none"))
+    missing = says(up, "admin", "audit", status=1, REFEREE_URL="", REFEREE_DATA=str(tmp_path / "none"))
     assert f"There is no database in {tmp_path / 'none'}" in missing.stderr
 
 
@@ -155,21 +152,21 @@ def test_tokens_of_several_services_do_not_mix(config: Path) -> None:
     assert len(list(config.rglob("http*"))) == 3
 
 
-def test_a_valid_token_of_another_account_is_never_overwritten(up: Service, config: Path, tmp_path: Path) -> None:
+def test_a_valid_token_of_another_account_is_never_overwritten(up: str, config: Path, tmp_path: Path) -> None:
     says(up, "login", "--name", "Faye")
-    mine = saved_tokens.load(up.url)
+    mine = saved_tokens.load(up)
     file = tmp_path / "token.txt"
     file.write_text(new_token(up, "Gus"))
 
     assert "as Faye" in says(up, "login", "--name", "Hal", status=1).output
     assert "referee logout" in says(up, "login", "--token-file", str(file), status=1).output
-    assert saved_tokens.load(up.url) == mine
-    saved_tokens.save(up.url, "ref_of_a_service_that_was_deleted")
+    assert saved_tokens.load(up) == mine
+    saved_tokens.save(up, "ref_of_a_service_that_was_deleted")
     assert "as Gus" in says(up, "login", "--token-file", str(file)).stdout
-    assert saved_tokens.load(up.url) == file.read_text()
+    assert saved_tokens.load(up) == file.read_text()
 
 
-def test_wrong_usage_and_refusals_of_login_say_what_to_do(up: Service, config: Path) -> None:
+def test_wrong_usage_and_refusals_of_login_say_what_to_do(up: str, config: Path) -> None:
     assert "--name NAME" in says(up, "login", status=2).output
     assert "not both" in says(up, "login", "--name", "Ida", "--token", "ref_x", status=2).output
     assert "not accepted" in says(up, "login", "--token", "ref_x", status=1).output
@@ -178,13 +175,13 @@ def test_wrong_usage_and_refusals_of_login_say_what_to_do(up: Service, config: P
 
 
 def test_a_service_without_self_service_says_how_to_sign_in(tmp_path: Path, config: Path) -> None:
-    with service(tmp_path / "data", "--workers", "1", REFEREE_SELF_SERVICE="false") as closed:
+    with api_in_thread(tmp_path / "closed", self_service=False) as (closed, _):
         refused = says(closed, "login", "--name", "Jan", status=1)
 
     assert "Ask the operator for one. Then run `referee login --token-file FILE`." in refused.output
 
 
-def test_a_token_that_cannot_be_saved_is_shown(up: Service, config: Path) -> None:
+def test_a_token_that_cannot_be_saved_is_shown(up: str, config: Path) -> None:
     config.write_text("a file where the folder belongs")
 
     refused = says(up, "login", "--name", "Kim", status=1)
@@ -192,10 +189,10 @@ def test_a_token_that_cannot_be_saved_is_shown(up: Service, config: Path) -> Non
     assert "ref_" in refused.output.partition("It is not shown again: ")[2]
 
 
-def test_on_a_terminal_login_asks_for_the_name(up: Service, config: Path) -> None:
+def test_on_a_terminal_login_asks_for_the_name(up: str, config: Path) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "login", "--url", up.url],
+        [sys.executable, "-m", "referee", "login", "--url", up],
         stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(XDG_CONFIG_HOME=str(config)),
         start_new_session=True,
     )  # fmt: skip

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from tests.cli.hall import CAST, Hall, hall
-from tests.cli.running import comes_true
+from tests.cli.hall import CAST, Hall, api_hall
+from tests.cli.running import PATIENCE_S, comes_true
 from tests.cli.test_help import COMMANDS
 
 WITH_PAGES = {"watch", "bots show", "standings", "replay", "tournament show", "tournament standings"}
@@ -43,7 +43,7 @@ def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Browser:
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
-    with hall(tmp_path_factory.mktemp("hall")) as opened:
+    with api_hall(tmp_path_factory.mktemp("hall")) as opened:
         for name in ("Cup", "Later cup"):
             opened.says("create", name, "--game", "saint-poker", "--seats", "2", "--open")
             opened.says("enter", name, *CAST)
@@ -66,20 +66,20 @@ def test_commands_with_a_page_can_open_it() -> None:
 def test_the_pages_of_a_tournament(cup: Hall, browser: Browser, name: str, command: str, path: str) -> None:
     tournament = cup.json("show", name)
 
-    told, opened = browser.run("tournament", command, name, REFEREE_URL=cup.up.url, REFEREE_TOKEN=cup.token)
+    told, opened = browser.run("tournament", command, name, REFEREE_URL=cup.url, REFEREE_TOKEN=cup.token)
 
-    assert opened == f"{cup.up.url}/tournaments/{tournament['id']}{path}"
+    assert opened == f"{cup.url}/tournaments/{tournament['id']}{path}"
     assert opened in told.stderr
     assert opened not in told.stdout
-    assert httpx.get(opened).status_code == 200
+    assert httpx.get(opened, timeout=PATIENCE_S).status_code == 200
 
 
 def test_the_page_of_a_bot(cup: Hall, browser: Browser) -> None:
-    name, environment = "Ada sound", {"REFEREE_URL": cup.up.url, "REFEREE_TOKEN": cup.owner}
+    name, environment = "Ada sound", {"REFEREE_URL": cup.url, "REFEREE_TOKEN": cup.owner}
 
     shown = browser.run("bots", "show", name, **environment)[1]
 
-    assert shown == f"{cup.up.url}/bots/{cup.bots[name]}"
+    assert shown == f"{cup.url}/bots/{cup.bots[name]}"
 
 
 def test_the_page_of_a_log_is_written_and_opened(browser: Browser, tmp_path: Path) -> None:
@@ -106,10 +106,3 @@ def test_where_there_is_no_browser_the_url_is_printed(tmp_path: Path, monkeypatc
     assert told.exit_code == 0
     assert (tmp_path / "match.html").as_uri() in told.stderr
     assert "No browser can be started here. Open this URL yourself" in told.stderr
-
-
-def test_a_local_database_has_no_pages(tmp_path: Path) -> None:
-    told = CliRunner().invoke(main, ["standings", "--data", str(tmp_path), "--open"])
-
-    assert told.exit_code == 2
-    assert "Pass the --url of the service with --open." in told.output

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.runtime.output_tail import MAX_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
-from tests.cli.running import PATIENCE_S
+from tests.cli.running import PATIENCE_S, says
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 ERROR = "KeyError: 'legall'"
@@ -72,9 +71,7 @@ def starter(folder: Path, right: str, wrong: str) -> str:
 
 
 def run(*arguments: str, status: int = 0) -> Result:
-    done = CliRunner().invoke(main, list(arguments))
-    assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-    return done
+    return says({}, *arguments, status=status)
 
 
 def play(*arguments: str, status: int = 0) -> Result:

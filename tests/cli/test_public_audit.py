@@ -17,13 +17,13 @@ from click.testing import CliRunner, Result
 from referee.bots import house_bots
 from referee.cli import main, progress
 from referee.cli import public_audit as auditing
-from referee.db.engine import Database
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.match.signing_keys import SigningKey
 from referee.workflows.voids import voiding
-from tests.api.serving import serving
-from tests.database.world import FakeClock, World, manifest_of
+from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
+from tests.database.world import manifest_of
 from tests.surroundings import MASTER_KEY
 
 RESULTS = 8  # of the first ladder, the void one included
@@ -31,7 +31,7 @@ RESULTS = 8  # of the first ladder, the void one included
 
 @dataclass
 class Hall:
-    """A service under gunicorn with two ladders: one with voids, an anchor and odd versions, and a small one."""
+    """A service with two ladders: one with voids, an anchor and odd versions, and a small one."""
 
     folder: Path
     url: str
@@ -40,9 +40,7 @@ class Hall:
     other: str
 
     def audit(self, *arguments: str, status: int = 0, url: str = "") -> Result:
-        done = CliRunner().invoke(main, ["admin", "audit", "--url", url or self.url, *arguments])
-        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-        return done
+        return says({}, "admin", "audit", "--url", url or self.url, *arguments, status=status)
 
     @contextmanager
     def bent(self, table: str, statement: str) -> Iterator[None]:
@@ -64,8 +62,7 @@ class Hall:
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
     folder = tmp_path_factory.mktemp("audited")
-    with serving(folder, 8, REFEREE_RATE_LIMITS="false") as server:
-        world = World(Database(f"sqlite:///{folder / 'referee.db'}", clock=FakeClock()))
+    with api_in_thread(folder, rate_limits=False) as (url, world):
         bots = [world.bot(manifest=manifest_of(version)) for version in ("1.0", "=1+1", "'x")]
         with world.database.write() as session:
             house = house_bots.get_or_create_house_bot(session, "sound").id
@@ -77,8 +74,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         other = world.play(bots)
         with world.database.read() as session:
             name = ratings.get_ladder(session, str(played[0].ladder_id)).name
-        world.database.dispose()
-        yield Hall(folder, f"http://127.0.0.1:{server.port}", str(played[0].ladder_id), name, str(other.ladder_id))
+        yield Hall(folder, url, str(played[0].ladder_id), name, str(other.ladder_id))
 
 
 def test_honest_ladders_hold(hall: Hall) -> None:
@@ -102,14 +98,11 @@ def test_one_ladder_is_chosen_by_name_or_id(hall: Hall) -> None:
 
 BENT = [
     ("ratings", "UPDATE ratings SET value = value + 1 WHERE games > 0", "rating lad_"),
-    ("ratings", "UPDATE ratings SET games = games + 1 WHERE games > 0", "rating lad_"),
     ("rating_changes", "UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change entry 3"),
-    ("rating_changes", "UPDATE rating_changes SET games = games + 1 WHERE seq = 7", "change entry 7"),
     ("rating_changes", "UPDATE rating_changes SET balance = balance - 1 WHERE balance != 0", "change entry 8"),
     ("rating_changes", "DELETE FROM rating_changes WHERE seq = 4", "expected {'ladder_id'"),
     ("ledger_entries", "DELETE FROM ledger_entries WHERE seq = 5", "change entry 6"),
     ("results", "UPDATE results SET placements = '[2, 1]' WHERE placements = '[1, 2]'", "result mat_"),
-    ("results", "UPDATE results SET returns = '[77, -77]' WHERE seq = 3", "result mat_"),
     ("results", """UPDATE results SET versions = '["3", "3"]' WHERE seq = 4""", "result mat_"),
     ("match_logs", "UPDATE match_logs SET gzip_log = (SELECT max(gzip_log) FROM match_logs)", "log"),
     ("ladders", """UPDATE ladders SET options = '{"rounds": 9}' WHERE seats = 2""", "match mat_"),
@@ -157,8 +150,6 @@ FOREIGN = SigningKey.derive(b"f" * 32).public.text
 BENT_CHAIN = [  # the first difference names it
     ("DELETE FROM signed_logs WHERE number = 3", "chain all: stored no chain (entry 4 of the stored chain"),
     ("DELETE FROM signed_logs WHERE number = 9", "signature mat_"),
-    ("UPDATE signed_logs SET log_digest = previous WHERE number = 4", "chain all"),
-    ("UPDATE signed_logs SET number = 12 WHERE number = 9", "chain all"),
 ]
 
 
@@ -187,10 +178,6 @@ def rewritten(change: Callable[[Json], object]) -> Callable[[str, bytes], tuple[
 LIES: list[tuple[Callable[[Json], object], str]] = [  # of a service that says that all is well
     (lambda page: page["items"].pop(2), "chain entry 4: stored entry 3 is missing before it"),
     (lambda page: page["items"][2].update(log="d" * 64), "the digest that the service states"),
-    (lambda page: page["items"][2].update(digest="d" * 64), "the digest that the service states"),
-    (lambda page: page["items"][2].update(previous=None), "chain entry 3"),
-    (lambda page: page["items"][2].update(number="3"), "chain entry 3"),
-    (lambda page: page["items"][2].pop("key"), "chain entry 3"),
     (lambda page: page["items"].insert(2, page["items"][1]), "chain entry 2"),
     (lambda page: page["items"].__setitem__(2, None), "chain entry 3"),
     (

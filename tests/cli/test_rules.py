@@ -10,7 +10,6 @@ from referee.cli import main
 from referee.cli.rules import print_rules
 from referee.games import catalogue
 from referee.rulebook import rules_page
-from tests.cli.running import referee
 
 every_game = pytest.mark.parametrize("name", sorted(catalogue()))
 
@@ -35,7 +34,7 @@ def test_on_a_terminal_the_page_is_laid_out(name: str) -> None:
 
 
 def test_a_game_that_is_not_there_is_refused_with_the_names_of_those_that_are() -> None:
-    done = referee("rules", "../../README")
+    done = CliRunner().invoke(main, ["rules", "../../README"])
 
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "available: pool-nap" in done.stderr

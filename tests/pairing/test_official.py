@@ -60,7 +60,7 @@ def pools(draw: st.DrawFn) -> list[Candidate]:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(pools(), st.integers(2, 10), st.integers(0, 6))
 def test_any_pool_gives_sound_tables(pool: list[Candidate], seats: int, want: int) -> None:
     found = tables_of(pool, seats, want=want)
@@ -85,7 +85,7 @@ def test_any_pool_gives_sound_tables(pool: list[Candidate], seats: int, want: in
     assert found == tables_of(pool, seats, want=want), "the same arguments give other tables"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.integers(-1_200, 1_200), min_size=1, max_size=4),
     st.lists(st.integers(-1_200, 1_200), min_size=1, max_size=4),

@@ -77,7 +77,7 @@ def test_the_weaker_sibling_changes_to_the_other_half_with_its_neighbour() -> No
     assert render_bracket(after(first))["rounds"][0]["tables"][2]["entrants"][0]["seed"] == 3
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(FIELDS)
 def test_seeds_swap_within_their_tiers_only(drawn: list[str]) -> None:
     owners = stripped(drawn)
@@ -90,7 +90,7 @@ def test_seeds_swap_within_their_tiers_only(drawn: list[str]) -> None:
     assert seeds[:2] == (0, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(FEW_OWNERS)
 def test_no_swaps_bring_fewer_siblings_into_the_same_half(drawn: list[str]) -> None:
     owners = stripped(drawn)
@@ -196,7 +196,7 @@ def test_siblings_who_always_win_meet_in_the_final() -> None:
 # -- larger tables --
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(4, 40), st.data())
 def test_larger_tables_swap_within_rows(field: int, data: st.DataObject) -> None:
     owners = stripped(data.draw(st.lists(st.sampled_from(LETTERS + " "), min_size=field, max_size=field)))

@@ -8,9 +8,12 @@ from random import Random
 import pytest
 
 from tools.mutants.campaign import GAMES, Target, select_faults, table, try_faults
-from tools.mutants.copies import ROOT, Copy
+from tools.mutants.copies import PRODUCT, ROOT, Copy
 from tools.mutants.explained import EXPLAINED, Spot
 from tools.mutants.faults import PlantedFault, faults_of, sample_faults
+from tools.mutants.product import table as room_table
+from tools.mutants.product import try_rooms
+from tools.mutants.recorder import Record, record
 
 SLICE = ("payer", "seat", "forgotten", "min/max", "condition")  # kinds that change what is played
 RULES = '''"""Rules: 1 < 2."""
@@ -132,6 +135,19 @@ def test_a_fault_without_an_end_is_stopped(copy: Copy) -> None:
         ran = copy.run(["tests/games/test_poker.py"], 0.5)
 
     assert ran["caught"] == "time limit"
+
+
+def test_faults_anywhere_are_tried_against_the_tests_that_run_their_line(copy: Copy) -> None:
+    record(copy.folder, PRODUCT, ["tests/standings"])
+
+    trials = try_rooms(copy, Record(copy.folder), ["referee/standings", "workers/(top)"], 6, 1)
+
+    standings, workers = trials[:3], trials[3:]
+    assert [trial.tests > 0 for trial in trials] == [True] * 3 + [False] * 3
+    assert len([trial for trial in standings if trial.caught_by.startswith("tests/standings/")]) >= 2
+    assert not any(trial.caught_by for trial in workers)
+    assert "| workers/(top) | 3 | 0 | 3 |" in room_table(trials)
+    assert "SURVIVED 0 of 0 tests that run it: workers/" in str(workers[0])
 
 
 def _first_line(copy: Copy, text: str, new: str) -> str:

@@ -8,9 +8,9 @@ from sqlalchemy import select
 from referee.errors import BadOption
 from referee.match.time_limits import Limits
 from referee.matches.tables import StoredMatch
+from referee.tournaments.requested_terms import Terms
 from referee.tournaments.table_options import fewest_seats, options_at, table_sizes
 from referee.tournaments.tables import Tournament, TournamentRound
-from referee.tournaments.terms import Terms
 from tests.database.scripted import play_due
 from tests.database.tournaments import begun, go_on
 from tests.database.world import World

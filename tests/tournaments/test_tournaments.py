@@ -13,7 +13,7 @@ from referee.matches import deal_groups, matches
 from referee.matches.tables import StoredMatch
 from referee.standings import compute_standings
 from referee.tournaments import editing, entries, outcomes, tournaments
-from referee.tournaments.terms import Terms
+from referee.tournaments.requested_terms import Terms
 from referee.workflows.bots import retirement
 from referee.workflows.voids import tournament_cancellation, voiding
 from tests.database import scripted
@@ -140,11 +140,16 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
         ({"cycles": 0}, "cycles"),
         ({"format": "knockout", "cycles": 2}, "cycles"),
         ({"format": "knockout", "format_options": {"best_of": 0}}, "format_options.best_of"),
+        ({"format": "knockout", "format_options": {"seeding": ["rating"]}}, "format_options.seeding"),
+        ({"format": "swiss", "format_options": {"round": 5}}, "format_options.round"),
         ({"deal_sharing": "some"}, "deal_sharing"),
         ({"deal_sharing": "duplicate"}, "trusted"),
         ({"deal_sharing": "duplicate", "trusted": True, "orders": "any"}, "orders"),
         ({"substitute": "nobody"}, "substitute"),
         ({"late_entry": True}, "late_entry"),
+        ({"min_seats": 3}, "min_seats"),
+        ({"bots_per_owner": 0}, "bots_per_owner"),
+        ({"max_entries": 201}, "max_entries"),
         ({"seats": 99}, "seats"),
         ({"options": {"x": 1}}, "options.x"),
     ],

@@ -67,13 +67,14 @@ def test_bots_are_told_who_plays_unless_the_tournament_is_anonymous(world: World
             owner_id = bots.get_bot(session, world.bot_ids[0]).owner_id
             made = {"options": {}, "seats": 2, "format": "round_robin", "cycles": 1, "rated": True, "status": "running"}
             limits = {"budget_ms": 1000, "bank_ms": 1000, "revision": 1}
+            sharing = {"min_seats": 2, "bots_per_owner": 1000, "deal_sharing": "own"}
             fixed = {
                 "name": "Event",
                 "game": "saint-poker",
                 "created_by": owner_id,
                 "created_at": current_time(session),
             }
-            session.add(Tournament(id=new_id("tournament"), **made, **limits, **fixed, **how))
+            session.add(Tournament(id=new_id("tournament"), **made, **limits, **sharing, **fixed, **how))
             session.flush()
             return session.scalars(select(Tournament.id).order_by(Tournament.created_at.desc())).first() or ""
 

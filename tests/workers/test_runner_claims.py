@@ -24,7 +24,8 @@ from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until
 from workers.database_thread import DatabaseThread
 from workers.look_planner import LOOK_EVERYWHERE_S
-from workers.runner import CLAIM_BATCH_SIZE, Runner
+from workers.match_claiming import BATCH_SIZE
+from workers.runner import Runner
 from workers.runner_counters import RunnerCounters
 
 
@@ -159,7 +160,7 @@ def test_a_runner_told_to_stop_while_it_claims_claims_nothing_more(
 
     async def story() -> None:
         async with world.houses("first", "first"):
-            for _ in range(CLAIM_BATCH_SIZE + 1):
+            for _ in range(BATCH_SIZE + 1):
                 world.arrange("saint-poker", world.bot_ids, options=SHORT)
             runner = Runner(world.settings, world.database, seconds=Clock())
             loop, claim = asyncio.get_running_loop(), claims.claim_found

@@ -76,7 +76,8 @@ def make_tournament(world: World, organiser: str, format: str = "round_robin") -
         moment = world.clock.utc_now()
         made = Tournament(
             id="trn_" + "0" * 26, name="Cup", game="saint-poker", options={}, seats=2, format=format, cycles=1,
-            rated=True, budget_ms=1000, bank_ms=1000, status="running", created_by=organiser, created_at=moment,
+            rated=True, min_seats=2, bots_per_owner=1000, deal_sharing="own",
+            budget_ms=1000, bank_ms=1000, status="running", created_by=organiser, created_at=moment,
             revision=1,
         )  # fmt: skip
         session.add(made)

@@ -225,7 +225,8 @@ def tournament(world: World, state: str) -> str:
         moment = world.clock.utc_now()
         event = Tournament(
             id="trn_" + "0" * 20, name="Cup", game="saint-poker", options={}, seats=2, format="round_robin", cycles=1,
-            rated=True, budget_ms=1000, bank_ms=1000, status=state, created_by=account, created_at=moment, revision=1,
+            rated=True, min_seats=2, bots_per_owner=1000, deal_sharing="own",
+            budget_ms=1000, bank_ms=1000, status=state, created_by=account, created_at=moment, revision=1,
         )  # fmt: skip
         session.add(event)
         session.flush()

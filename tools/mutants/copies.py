@@ -11,32 +11,26 @@ from pathlib import Path
 from typing import Any, Self
 
 ROOT = Path(__file__).parent.parent.parent
-NEEDED = ("referee", "tests", "tools", "docs", "pyproject.toml", "CONTRIBUTING.md")
+PRODUCT = ("referee", "api", "workers", "referee_extras")
+PACKAGES = (*PRODUCT, "bench", "bots", "deploy", "docs", "examples", "tests", "tools")
+NEEDED = (
+    *PACKAGES,
+    *("CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "MANIFEST.in", "Makefile", "README.md", "docker-compose.yml"),
+    *("openapi.yaml", "pyproject.toml", "setup.py", "requirements.lock", "requirements-dev.lock"),
+)
 START_S = 60.0  # limit of CPU time for tests that have not been measured yet
 
 
 class Copy:
     """Manage a copy of the project, and a process in it that runs tests without importing pytest again."""
 
-    def __init__(self, folder: Path, committed: bool) -> None:
+    def __init__(self, folder: Path, committed: bool, *, fresh: bool = True) -> None:
+        """Copy the project to this folder, or use the copy that an earlier process left there."""
         self.folder = folder
-        if committed:
-            archive = subprocess.Popen(["git", "archive", "HEAD", *NEEDED], cwd=ROOT, stdout=subprocess.PIPE)
-            subprocess.run(["tar", "-x", "-C", folder], stdin=archive.stdout, check=True)
-            assert archive.wait() == 0
-            # Use the tools of the working tree, which need not be committed.
-            shutil.rmtree(folder / "tools", ignore_errors=True)
-        for name in ["tools"] if committed else NEEDED:
-            if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(ROOT / name, folder / name)
-        # Compare compiled modules by hash, not by date, because a fault is planted and removed within a second.
-        by_hash = ["-q", "--invalidation-mode", "checked-hash"]
-        subprocess.run(
-            [sys.executable, "-m", "compileall", *by_hash, "referee", "tests", "tools"], cwd=folder, check=True
-        )
+        if fresh:
+            self._copy_project(committed)
         surroundings = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        surroundings["PYTHONPATH"] = str(folder)  # for the processes that tests start
         surroundings.pop("PYTEST_ADDOPTS", None)
         self._warm = subprocess.Popen(
             [sys.executable, "-m", "tools.mutants.warm"],
@@ -46,6 +40,21 @@ class Copy:
             stdout=subprocess.PIPE,
             text=True,
         )
+
+    def _copy_project(self, committed: bool) -> None:
+        folder = self.folder
+        if committed:
+            archive = subprocess.Popen(["git", "archive", "HEAD", *NEEDED], cwd=ROOT, stdout=subprocess.PIPE)
+            subprocess.run(["tar", "-x", "-C", folder], stdin=archive.stdout, check=True)
+            assert archive.wait() == 0
+            # Use the tools of the working tree, which need not be committed.
+            shutil.rmtree(folder / "tools", ignore_errors=True)
+        for name in ["tools"] if committed else NEEDED:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, folder / name)  # with dates and compiled modules
+            else:
+                shutil.copy2(ROOT / name, folder / name)
+        subprocess.run([sys.executable, "-m", "compileall", "-q", *PACKAGES], cwd=folder, check=True)
 
     def __enter__(self) -> Self:
         return self
@@ -63,19 +72,24 @@ class Copy:
 
     @contextmanager
     def with_source(self, path: str, source: str) -> Iterator[None]:
-        """Replace the content of this file while the block runs."""
-        before = self.source(path)
-        (self.folder / path).write_text(source)
+        """Replace the content of this file while the block runs. Afterwards its date fits its compiled module again."""
+        file = self.folder / path
+        before, was = file.read_text(), file.stat()
+        file.write_text(source)
         try:
             yield
         finally:
-            (self.folder / path).write_text(before)
+            file.write_text(before)
+            os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
 
-    def run(self, arguments: Sequence[str], cpu_s: float = START_S) -> dict[str, Any]:
-        """Run pytest with these arguments. Return ``cpu_s`` and, as ``caught``, the first test that failed or ""."""
+    def run(self, arguments: Sequence[str], cpu_s: float = START_S, *, rules: bool = True) -> dict[str, Any]:
+        """Run pytest with these arguments, on the ``rules`` without database fixtures and with little memory.
+
+        Return ``cpu_s`` and, as ``caught``, the first test that failed or "".
+        """
         assert self._warm.stdin is not None
         assert self._warm.stdout is not None
-        print(json.dumps({"arguments": arguments, "cpu_s": cpu_s}), file=self._warm.stdin, flush=True)
+        print(json.dumps({"arguments": arguments, "cpu_s": cpu_s, "rules": rules}), file=self._warm.stdin, flush=True)
         answer = self._warm.stdout.readline()
         assert answer, "the process that runs the tests has ended"
         result: dict[str, Any] = json.loads(answer)

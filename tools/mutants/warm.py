@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 import hypothesis
@@ -16,6 +17,7 @@ import hypothesis.strategies
 import pytest
 
 MEMORY_BYTES = 2 * 1024**3  # a fault may fill a list without end
+NO_DATABASE = ["-p", "no:tests.database.fixtures"]  # it would import the rules before any test file does
 PATIENCE = 20  # limit of wall time as a multiple of the limit of CPU time, for busy machines and tests that sleep
 
 
@@ -33,13 +35,19 @@ class Witness:
         if report.failed and not self.failed:
             self.failed = f"import of {report.nodeid}"
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Run the tests in the order in which they were named."""
+        places = {name: place for place, name in enumerate(config.args)}
+        items.sort(key=lambda item: places.get(item.nodeid, 0))
+
 
 def main() -> int:
     sys.dont_write_bytecode = True
     warm_up()
     for line in sys.stdin:
         job = json.loads(line)
-        print(json.dumps(run(job["arguments"], job["cpu_s"])), flush=True)
+        print(json.dumps(run(**job)), flush=True)
     return 0
 
 
@@ -49,21 +57,28 @@ def warm_up() -> None:
     assert hypothesis.strategies
 
 
-def run(arguments: list[str], cpu_s: float) -> dict[str, Any]:
-    """Run these tests in a child process. Return ``cpu_s`` and, as ``caught``, the first test that failed or ""."""
+def run(arguments: list[str], cpu_s: float, *, rules: bool) -> dict[str, Any]:
+    """Run these tests in a child process, and kill the processes that they leave behind.
+
+    Return ``cpu_s`` and, as ``caught``, the first test that failed or "".
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 2))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        if rules:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         signal.alarm(int(cpu_s * PATIENCE) + 1)
-        os.write(writing, run_tests(arguments).encode())
+        os.write(writing, run_tests([*NO_DATABASE, *arguments] if rules else arguments).encode())
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as result:
-        caught = result.read()
     _, status, used = os.wait4(child, 0)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    with os.fdopen(reading) as result:  # what it wrote fits into the pipe
+        caught = result.read()
     seconds = used.ru_utime + used.ru_stime
     if os.WIFSIGNALED(status):
         ended = os.WTERMSIG(status)
@@ -81,9 +96,8 @@ def run_tests(arguments: list[str]) -> str:
         out, err = os.dup(1), os.dup(2)
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-        # Use plain asserts, because rewriting them takes longer than running the tests. Leave out database fixtures,
-        # which tests of rules do not use, and which would import the rules before any test file does.
-        plain = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:tests.database.fixtures", "--assert=plain"]
+        # Use plain asserts, because rewriting them takes longer than running the tests.
+        plain = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
         code = pytest.main([*plain, *arguments], plugins=[witness])
         os.dup2(out, 1)
         os.dup2(err, 2)

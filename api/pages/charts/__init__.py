@@ -2,7 +2,6 @@
 
 from api.pages.charts.bars import Bin, StackPart, histogram, interval_bar, stacked_bar
 from api.pages.charts.curves import RatingStep, rating_history, sparkline
-from api.pages.charts.luck import luck_bar
 
 __all__ = [
     "Bin",
@@ -10,7 +9,6 @@ __all__ = [
     "StackPart",
     "histogram",
     "interval_bar",
-    "luck_bar",
     "rating_history",
     "sparkline",
     "stacked_bar",

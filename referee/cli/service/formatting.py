@@ -6,7 +6,7 @@ from datetime import datetime
 
 from referee.cli.plain_text import replace_control_characters
 from referee.match.canonical import Json
-from referee.matches.states import DealSharing
+from referee.tournaments.term_words import describe_terms
 
 
 def clock(moment: str | None) -> str:
@@ -31,57 +31,26 @@ def title(tournament: Json) -> str:
 
 
 def terms(tournament: Json) -> list[tuple[str, str]]:
-    """Return the non-empty terms of a tournament as pairs of a label and a text."""
-    flags = ("late_entry", "frozen_version", "anonymous", "trusted")
-    yes = [flag.replace("_", " ") for flag in flags if tournament.get(flag)]
-    deals = tournament.get("deal_sharing") or DealSharing.OWN
-    sizes = " and ".join(map(str, tournament.get("table_sizes") or [tournament["seats"]]))
+    """Return the terms of a tournament and what became of it as pairs of a label and a text."""
     lines = [
-        ("game", f"{tournament['game']}, {sizes} seats per table{format_options(tournament['options'])}"),
-        (
-            "format",
-            f"{tournament['format']}, cycles {tournament['cycles']}{format_options(tournament.get('format_options'))}",
-        ),
-        ("deals", deals + (f", orders {tournament['orders']}" if deals == DealSharing.DUPLICATE else "")),
-        ("rated", "yes, except matches with two bots of one owner" if tournament["rated"] else "no"),
-        (
-            "bots per owner",
-            "any number" if tournament.get("bots_per_owner", 1000) >= 1000 else str(tournament["bots_per_owner"]),
-        ),
-        (
-            "time",
-            f"{tournament['time']['budget_ms']} ms per decision, {tournament['time']['bank_ms']} ms extra per match",
-        ),
-        ("substitute", tournament.get("substitute") or "none"),
-        ("also", ", ".join(yes)),
-        ("pace", f"a round every {minutes} minutes" if (minutes := tournament.get("round_minutes")) else ""),
-        ("rounds begin", ", ".join(clock(time) for time in tournament.get("round_times") or ())),
-        ("next round", clock(tournament["next_round_at"]) if tournament.get("next_round_at") else ""),
-        ("entries", _entry_conditions(tournament)),
-        ("prizes", replace_control_characters(tournament.get("prizes") or "")),
-        ("contact", replace_control_characters(tournament.get("contact") or "")),
-        ("link", replace_control_characters(tournament.get("link") or "")),
-        ("starts", clock(tournament["starts_at"]) if tournament.get("starts_at") else ""),
-        ("started", clock(tournament["started_at"]) if tournament["started_at"] else ""),
-        ("ended", clock(tournament["finished_at"]) if tournament["finished_at"] else ""),
-        ("reason", tournament.get("status_reason") or tournament.get("reason") or ""),
+        ("game", f"{tournament['game']}, {tournament['seats']} seats per table{format_options(tournament['options'])}"),
+        *((label.lower(), _value_text(value)) for label, value, _ in describe_terms(tournament)),
+        *((name, replace_control_characters(tournament[name] or "")) for name in ("prizes", "contact", "link")),
+        ("entered by", "guests" if tournament["has_guests"] else ""),
+        ("next round", _time(tournament["next_round_at"])),
+        ("started", _time(tournament["started_at"])),
+        ("ended", _time(tournament["finished_at"])),
+        ("reason", tournament["status_reason"] or ""),
     ]
     return [(label, text) for label, text in lines if text]
 
 
-def _entry_conditions(tournament: Json) -> str:
-    """Return who may enter, like ``at most 20, with a join code, close 18:00:00``."""
-    most, least, closing = (tournament.get(name) for name in ("max_entries", "min_entries", "entries_close_at"))
-    parts = [
-        f"at most {most}" if most else "",
-        f"at least {least}" if least else "",
-        "approved by the organiser" if tournament.get("approval") else "",
-        "with a join code" if tournament.get("requires_code") else "",
-        "by guests" if tournament.get("has_guests") else "",
-        f"close {clock(closing)}" if closing else "",
-        "" if tournament.get("listed", True) else "unlisted",
-    ]
-    return ", ".join(part for part in parts if part)
+def _time(moment: str | None) -> str:
+    return clock(moment) if moment else ""
+
+
+def _value_text(value: str | Sequence[datetime]) -> str:
+    return value if isinstance(value, str) else ", ".join(clock(time.isoformat()) for time in value)
 
 
 def format_options(options: Json | None) -> str:

@@ -45,7 +45,7 @@ def watch_tournament(remote: Remote, tournament_id: str) -> None:
     reason = f" ({tournament['status_reason']})" if tournament["status_reason"] else ""
     head = f"{formatting.title(tournament)}: {tournament['status']}{reason}, {tournament['progress']['done']} matches"
     rows = table["items"]
-    click.echo(replace_control_characters(f"\n{standings(head, rows).plain() if rows else head}"))
+    click.echo(replace_control_characters(f"\n{standings(tournament, head, rows).plain() if rows else head}"))
 
 
 class LiveTournament:
@@ -78,7 +78,7 @@ class LiveTournament:
     def _update(self) -> None:
         so_far = self._tournament["progress"]
         self._view.show(
-            standings(formatting.title(self._tournament), self._rows),
+            standings(self._tournament, formatting.title(self._tournament), self._rows),
             formatting.progress(self._tournament),
             so_far["done"],
             so_far["total"],

@@ -35,8 +35,8 @@ def standings(
         document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
         rows = [document["row"]]
     title = f"{formatting.title(tournament)}; {formatting.progress(tournament)}"
-    table = standings_table(title, rows, all_columns=all_columns).plain() if rows else "No bots are entered."
-    remote.show(document, table)
+    table = standings_table(tournament, title, rows, all_columns=all_columns)
+    remote.show(document, table.plain() if rows else "No bots are entered.")
     if opens:
         open_page(remote.page(f"tournaments/{tournament_id}/standings"))
 

@@ -13,28 +13,24 @@ from click.testing import CliRunner
 
 from referee.accounts import accounts
 from referee.cli import main
-from referee.db.engine import Database
 from referee_extras.classes.cards import Card, render_cards
-from tests.api.serving import serving
+from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 
 
 @pytest.fixture(scope="module")
 def access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     """Return the options that select a running service, and the token of its operator."""
-    folder = tmp_path_factory.mktemp("class")
-    with serving(folder, 4) as server:
-        database = Database(f"sqlite:///{folder / 'referee.db'}")
-        with database.write() as session:
+    with api_in_thread(tmp_path_factory.mktemp("class")) as (url, world):
+        with world.database.write() as session:
             operator = accounts.create_account(session, "Teacher", "admin")
             _, text = accounts.create_token(session, operator.id, "first")
-        database.dispose()
-        yield ["--url", f"http://127.0.0.1:{server.port}", "--token", text]
+        yield ["--url", url, "--token", text]
 
 
 def run(access: list[str], file: Path, *arguments: str, status: int = 0) -> tuple[str, str]:
     """Run the command, and return what it wrote to standard output and to standard error."""
-    done = CliRunner().invoke(main, ["admin", "class", str(file), *arguments, *access])
-    assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
+    done = says({}, "admin", "class", str(file), *arguments, *access, status=status)
     return done.stdout, done.stderr
 
 

@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from referee.fonts import measure
 from referee_extras.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
 from referee_extras.pictures.drawing import draw_png, draw_svg
+from referee_extras.pictures.fonts import measure
 from tools.pictures.__main__ import ROOT, draw_files
 
 BOT = "bot_" + "0" * 26

@@ -1,1 +1,0 @@
-"""Serve the search over HTTP: the resource, the schemas and the page."""

@@ -1,0 +1,62 @@
+"""Serve the pages of what owners gained from each other on a ladder."""
+
+from datetime import date, datetime, timedelta
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from markupsafe import Markup
+
+from api.pages.page import Pages, page
+from api.pagination import envelope, read_cursor
+from api.views import current_session
+from referee.db.engine import current_time
+from referee.db.paging import Page
+from referee.ladders import months, ratings
+from referee.ladders.tables import Ladder
+from referee_extras.exchanges.listing import list_exchanges
+
+pages = Pages("exchanges", __name__, template_folder="templates")
+
+ROWS_PER_PAGE: Final = 50
+
+
+@pages.view('/ladders/<id("lad"):ladder_id>/exchanges', "cursor")
+def exchanges_now(ladder_id: str) -> Response:
+    return _month_page(ladder_id, _this_month())
+
+
+@pages.view('/ladders/<id("lad"):ladder_id>/exchanges/<month:month>', "cursor")
+def exchanges_of_month(ladder_id: str, month: date) -> Response:
+    return _month_page(ladder_id, month)
+
+
+def link_from_ladder(*, ladder: Ladder) -> Markup:
+    return Markup('<a href="/ladders/{}/exchanges">Points exchanged between owners</a>').format(ladder.id)
+
+
+def _month_page(ladder_id: str, month: date) -> Response:
+    query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    found = list_exchanges(current_session(), ladder_id, month, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
+    following = envelope(Page([], found.next), query)["next"]
+    ladder = ratings.get_ladder(current_session(), ladder_id)
+    begins_later = month > _first_day(ladder.created_at)
+    return page(
+        "exchanges/month.html",
+        ladder=ladder,
+        month=month,
+        name=months.format_month(month),
+        rows=found.items,
+        earlier=months.format_month((month - timedelta(days=1)).replace(day=1)) if begins_later else None,
+        later=months.format_month(months.following(month)) if month < _this_month() else None,
+        before="?" if query["cursor"] else None,
+        behind=f"?{urlencode({'cursor': following})}" if following else None,
+    )
+
+
+def _this_month() -> date:
+    return _first_day(current_time(current_session()))
+
+
+def _first_day(moment: datetime) -> date:
+    return date(moment.year, moment.month, 1)

@@ -1,0 +1,101 @@
+"""Draw the badge of a bot: its rank and rating on an official ladder, as SVG for READMEs and other pages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from api.fields import points
+from api.pages.charts.svg import tag
+from referee.bots.states import BotState
+from referee.bots.tables import Bot
+from referee.figures import count, decimal
+from referee.games import game_title
+from referee.labels import state_label
+from referee.ladders import ranks, ratings
+from referee.ladders.ranks import LadderRank
+from referee_extras.pictures import fonts
+
+HEIGHT: Final = 20
+SIZE: Final = 11  # of the letters
+PADDING: Final = 6  # beside each text
+BASELINE: Final = 14
+FAMILY: Final = "Verdana,Geneva,DejaVu Sans,sans-serif"  # all as wide as the font that measures the text
+LABEL_FILL: Final = "#4b5450"
+RATED_FILL: Final = "#14633f"
+OTHER_FILL: Final = "#6a5a2c"  # of a bot without a rating, and of one that does not play at present
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """Hold the texts of a badge. ``name`` is the bot's and part of the accessible title alone."""
+
+    name: str
+    label: str
+    value: str
+    is_current: bool
+
+
+def load_badge(session: Session, bot: Bot, game: str | None) -> Badge:
+    """Return the badge of a bot for its rank at ``game`` or, without a game, for its best rank."""
+    found = _load_official_ranks(session, bot.id, game)
+    label = game_title(game) if game else "Referee"
+    words = ["not rated yet"]
+    if found:
+        played, rank = min(found, key=lambda pair: (pair[1].rank, -pair[1].total, pair[0]))
+        label, words = game_title(played), [_describe_rank(rank)]
+    if bot.status == BotState.HOUSE:
+        words = [state_label(bot.status)]  # its rating is constant, and it has no rank
+    elif bot.status != BotState.VERIFIED:
+        words.append(state_label(bot.status))
+    return Badge(bot.name, label, ", ".join(words), bool(found) and bot.status == BotState.VERIFIED)
+
+
+def _load_official_ranks(session: Session, bot_id: str, game: str | None) -> Sequence[tuple[str, LadderRank]]:
+    rated = [ladder for ladder, _ in ratings.load_ratings(session, bot_id)]
+    ladders = [ladder for ladder in rated if ladder.official and not ladder.unlisted]
+    found = [(each.game, ranks.find_rank(session, each.id, bot_id)) for each in ladders if game in (None, each.game)]
+    return [(played, rank) for played, rank in found if rank is not None]
+
+
+def _describe_rank(rank: LadderRank) -> str:
+    return f"#{count(rank.rank)} of {count(rank.total)}, {decimal(points(rank.value), 0)}"
+
+
+def draw_badge(badge: Badge) -> Markup:
+    """Return the badge as SVG, as wide as its texts."""
+    left, right = (round(fonts.measure(text, SIZE)) + 2 * PADDING for text in (badge.label, badge.value))
+    width = left + right
+    title = f"{badge.name}: {badge.label}, {badge.value}"
+    fill = RATED_FILL if badge.is_current else OTHER_FILL
+    return tag(
+        "svg",
+        tag("title", title),
+        tag("clipPath", tag("rect", width=width, height=HEIGHT, rx=3), id="r"),
+        tag(
+            "g",
+            tag("rect", width=left, height=HEIGHT, fill=LABEL_FILL),
+            tag("rect", x=left, width=right, height=HEIGHT, fill=fill),
+            clip_path="url(#r)",
+        ),
+        tag(
+            "g",
+            _text(badge.label, 0, left),
+            _text(badge.value, left, right),
+            fill="#fff",
+            font_family=FAMILY,
+            font_size=SIZE,
+        ),
+        xmlns="http://www.w3.org/2000/svg",
+        width=width,
+        height=HEIGHT,
+        viewBox=f"0 0 {width} {HEIGHT}",
+        role="img",
+        aria_label=title,
+    )
+
+
+def _text(text: str, left: float, width: float) -> Markup:
+    return tag("text", text, x=left + PADDING, y=BASELINE, textLength=width - 2 * PADDING)

@@ -1,0 +1,102 @@
+"""`referee recover` against a service that runs, with a bot that proves its secret."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from referee.cli.service import saved_tokens
+from referee.cli.service.api_client import Api
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
+from tests.cli.hall import RunningHall
+from tests.cli.running import PATIENCE_S, Service, comes_true, surroundings
+from tests.cli.test_login import read_until, says
+
+
+@pytest.fixture
+def up(running_hall: RunningHall) -> Service:
+    return running_hall.up
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config"
+
+
+def opens(up: Service, token: str | None) -> bool:
+    """Return whether the token is accepted."""
+    return bool(up.get("/api/v1/accounts/me", token or "").get("id"))
+
+
+def test_a_lost_token_is_replaced_with_the_recovery_code(up: Service, config: Path, tmp_path: Path) -> None:
+    opened = says(up.url, "login", "--name", "Ada")
+    lost = saved_tokens.load(up.url)
+    file = tmp_path / "code.txt"
+    file.write_text(opened.stdout.partition("recovery code: ")[2])
+
+    kept = says(up.url, "api", "POST", "/accounts/me/recovery-code")
+    outdated = says(up.url, "recover", "Ada", "--code-file", str(file), status=1)
+    file.write_text(json.loads(kept.stdout)["recovery_code"])
+    saved_tokens.delete(up.url)
+    recovered = says(up.url, "recover", "Ada", "--code-file", str(file))
+
+    assert "Keep it apart from the token" in opened.stderr
+    assert "the recovery code is wrong" in outdated.output
+    assert f"signed in to {up.url} as Ada\nrecovery code: rcv_" in recovered.stdout
+    assert "ref_" not in recovered.output
+    assert (opens(up, lost), opens(up, saved_tokens.load(up.url))) == (False, True)
+
+
+def test_a_lost_token_is_replaced_with_the_secret_of_a_bot(up: Service, config: Path, tmp_path: Path) -> None:
+    says(up.url, "login", "--name", "Bob")
+    lost = saved_tokens.load(up.url)
+    folder = tmp_path / "mybot"
+    folder.mkdir()
+    with serving(Bot(), secret_file=folder / "secret.txt") as url:
+        says(up.url, "register", url, "--name", "Bobs bot", "--secret-file", str(folder / "secret.txt"), "--no-check")
+        with Api(up.url) as anybody:
+            assert comes_true(lambda: "Bobs bot" in {bot["name"] for bot in anybody.items("/bots?status=verified")})
+    way = ("--bot", "Bobs bot", "--secret-file")
+
+    stranger = says(up.url, "recover", "Ada", *way, str(folder), status=1)
+    empty = says(up.url, "recover", "Bob", *way, str(tmp_path), status=2)
+    recovered = says(up.url, "recover", "Bob", *way, str(folder), "--json")
+
+    assert "You are signed in" in stranger.output
+    assert "has no secret" in empty.output
+    assert json.loads(recovered.stdout)["account"]["recovery_code"].startswith("rcv_")
+    assert "ref_" not in recovered.output
+    assert (opens(up, lost), opens(up, saved_tokens.load(up.url))) == (False, True)
+
+
+def test_wrong_usage_of_recover_says_what_to_pass(up: Service) -> None:
+    for options in (("--bot", "B"), ("--secret-file", "x"), ("--bot", "B", "--secret-file", "x", "--code-file", "-")):
+        assert (
+            "Pass --bot and --secret-file, or --code-file" in says(up.url, "recover", "Ada", *options, status=2).output
+        )
+    assert "Pass --code-file FILE" in says(up.url, "recover", "Ada", status=2).output
+
+
+def test_on_a_terminal_recover_asks_for_the_code_and_does_not_show_it(up: Service, config: Path) -> None:
+    opened = json.loads(says(up.url, "login", "--name", "Lou", "--json").stdout)
+    saved_tokens.delete(up.url)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", "recover", "Lou", "--url", up.url],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(XDG_CONFIG_HOME=str(config)),
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    said = read_until(ours, b"Recovery code")
+    os.write(ours, opened["account"]["recovery_code"].encode() + b"\n")
+    said += read_until(ours, b"as Lou")
+
+    assert process.wait(PATIENCE_S) == 0, said
+    os.close(ours)
+    assert opened["account"]["recovery_code"].encode() not in said

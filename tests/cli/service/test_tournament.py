@@ -1,0 +1,216 @@
+"""`referee tournament …` against a service that runs."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.db.engine import Database
+from referee.tournaments.tables import Tournament
+from referee_extras.sdk import Bot
+from referee_extras.sdk.serving import serving
+from tests.cli.hall import RunningHall
+from tests.cli.running import PATIENCE_S, comes_true, family, surroundings
+
+PAGE = Path(__file__).parents[3] / "docs" / "tournaments.md"
+SHORT = ["--game", "saint-poker", "--seats", "2", "--option", "rounds=2", "--unrated"]
+
+
+@pytest.fixture
+def there(running_hall: RunningHall) -> RunningHall:
+    return running_hall
+
+
+def test_the_walk_through_of_the_page_runs(there: RunningHall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "organiser.token").write_text(f"{there.token}\n")
+    walk = re.search(
+        r"<!-- run by tests/cli/service/test_tournament.py -->\n```sh\n(.*?)```", PAGE.read_text(), re.DOTALL
+    )
+    assert walk
+
+    said = {}
+    for line in walk[1].replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[:2] == ["referee", "tournament"]
+        said[words[2]] = there.says(*words[2:], "--token-file", "organiser.token", token="").stdout
+
+    assert "4 entered" in said["show"]
+    assert "4 of 4 matches" in said["start"]
+    assert said["standings"].count("\n") == 6
+    assert said["logs"].endswith(", 4 verified\n")
+    assert len((tmp_path / "cup.csv").read_text().splitlines()) == 9  # heads, and two seats of each match
+    shown = there.json("show", "Spring cup")
+    own = there.json("standings", "Spring cup", "--bot", "Ada sound")
+    assert (shown["status"], shown["options"]["rounds"]) == ("finished", 2)
+    assert own["row"]["bot"] == there.bots["Ada sound"]
+
+
+def test_a_knockout_is_seeded_and_streamed(there: RunningHall) -> None:
+    there.says("create", "Winter knockout", *SHORT, "--format", "knockout", "--format-option", "seeding=hand", "--open")
+    there.says("enter", "Winter knockout", *there.bots, "--seed", "1")
+    told = there.says("start", "Winter knockout", "--watch", "--json").stdout.splitlines()
+    entered = there.json("show", "Winter knockout")["entered"]
+
+    assert json.loads(told[-1])["event"] == "end"
+    assert {entry["name"]: entry["seed"] for entry in entered} == dict(zip(there.bots, range(1, 5), strict=True))
+
+
+def test_a_question_of_a_match_can_be_asked_again(there: RunningHall) -> None:
+    event = there.json("show", "Spring cup")["id"]
+    matches = there.up.get(f"/api/v1/tournaments/{event}/matches")["items"]
+    seated = [[place["name"] for place in match["seats"]] for match in matches]
+    match, seat = next(
+        (m, names.index("Ada sound")) for m, names in zip(matches, seated, strict=True) if "Ada sound" in names
+    )
+
+    def reask(*arguments: str, token: str = "") -> Result:
+        environment = {"REFEREE_URL": there.url, "REFEREE_TOKEN": token}
+        return CliRunner().invoke(
+            main, ["reask", match["id"], "0", "--seat", str(seat + 1), *arguments], env=environment
+        )
+
+    with serving(Bot()) as url:
+        asked = reask(url, "--json")
+    stranger, owner = reask(), reask(token=there.owner)
+
+    assert asked.exit_code == 0, asked.output
+    assert json.loads(asked.output)["question"]["match"]["id"] == match["id"]
+    assert stranger.exit_code == 2
+    assert "Pass the bot's URL" in stranger.output
+    assert owner.exit_code == 1
+    assert "bad_status" in owner.output  # reached, and it wants a signature
+
+
+def test_a_download_goes_on_where_it_broke_off(there: RunningHall, tmp_path: Path) -> None:
+    file = tmp_path / "spring-cup.ndjson.gz"
+    first = there.json("logs", "Spring cup", "--out", str(tmp_path), "--verify")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) * 2 // 3])
+
+    second = there.json("logs", "Spring cup", "--out", str(file), "--verify")
+    file.write_bytes(b"something else")
+    refused = there.says("logs", "Spring cup", "--out", str(file), status=1).stderr
+
+    counts = {"bytes": len(whole), "logs": 4, "left_out": 0, "deleted": 0, "verified": 4, "broken_off": 0, "failed": []}
+    assert first == second == {"file": str(file), **counts}
+    assert "not a gzip file of logs" in refused
+    assert file.read_bytes() == b"something else"
+
+
+def test_refusals_are_sentences_with_a_status(there: RunningHall) -> None:
+    unknown = there.says("show", "Autumn cup", status=1).stderr
+    foreign = there.json("create", "Mine", *SHORT, token=there.owner, status=1)
+    nobody = there.says("create", "Mine", *SHORT, token="ref_no", status=1).stderr
+    senseless = there.says(
+        "create", "Mine", *SHORT, "--format", "swiss", "--format-option", "rounds=0", status=1
+    ).stderr
+    larger = there.says("create", "Mine", *SHORT, "--option", "turns=1", status=1).stderr
+
+    assert "available: 'Winter knockout', 'Spring cup'" in unknown
+    assert foreign["error"]["code"] == "forbidden"
+    assert "--token-file" in nobody
+    assert senseless.startswith("Error: --format-option rounds: ")
+    assert larger.startswith("Error: --option turns: ")
+
+
+def test_one_name_for_two_events_is_settled_by_id(there: RunningHall) -> None:
+    first, second = (there.json("create", "Twins", *SHORT)["id"] for _ in range(2))
+
+    refused = there.says("open", "twins", status=1).stderr
+    there.says("open", first)
+    partly = there.json("enter", first, "Ada sound", "Nobody", status=1)
+    there.says("withdraw", first, "Ada sound")
+    listed = there.json("list", "--limit", "2")["items"]
+
+    assert (first in refused, second in refused) == (True, True)
+    assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
+    assert "Unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
+    assert [one["id"] for one in listed] == [second, first]
+
+
+def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(there: RunningHall) -> None:
+    event = there.json("create", "Late cup", *SHORT, "--starts-at", "+1h", "--open")["id"]
+    there.says("enter", event, "Ada sound")
+    database = Database(f"sqlite:///{there.up.folder / 'referee.db'}")
+    with database.write() as session:
+        session.get_one(Tournament, event).starts_at = database.clock.utc_now()
+    database.dispose()
+    assert comes_true(lambda: there.json("show", event)["starts_at"] is None)  # the scheduler has noticed
+
+    said = there.says("show", event).stdout
+    entered = there.says("enter", event, "Blaise sound", "Carl random")
+
+    assert re.search(r"reason +The start at \S+ \S+ UTC was missed because .* set a new time\.\n", said)
+    assert entered.stdout == "Blaise sound: entered\nCarl random: entered\n"
+    assert there.json("show", event)["status"] == "open"
+    assert there.json("start", event)["status"] == "running"
+    there.says("cancel", event)
+
+
+def test_a_tournament_pauses_and_goes_on(there: RunningHall) -> None:
+    event = there.json("create", "Long cup", *SHORT, "--open")["id"]
+    there.says("enter", event, "ada SOUND", "carl random", "--seed", "1")
+    there.says("start", event)
+    states = [there.json(verb, event)["status"] for verb in ("pause", "resume")]
+    why = there.says("waiting", "Ada sound", token=there.owner).stdout
+    watched = there.says("watch", event).stdout
+
+    assert states == ["paused", "running"]
+    assert why.startswith("Ada sound: ")
+    assert watched.splitlines()[0].startswith(("running", "finished"))
+    assert "Long cup: saint-poker, 2 seats, round robin: finished, 1 matches" in watched
+
+
+def test_a_watch_outlives_the_service_it_asks(there: RunningHall) -> None:
+    event = there.json("create", "Rained off", *SHORT, "--open")
+    with watching(there, event["id"]) as watch:
+        assert watch.stdout is not None
+        first = watch.stdout.readline()
+
+        for pid, command in family(there.up.folder).items():
+            if "gunicorn" in command:
+                os.kill(pid, signal.SIGKILL)
+        assert comes_true(there.up.ready)
+        there.says("cancel", event["id"], "--reason", "It rained.")
+        said, _ = watch.communicate(timeout=PATIENCE_S)
+
+    assert first == "open: 0 of 0 matches\n"
+    assert (watch.returncode, "cancelled (It rained.), 0 matches" in said) == (0, True)
+
+
+def test_a_watch_ends_at_a_word(there: RunningHall) -> None:
+    event = there.json("create", "Never played", *SHORT, "--open")
+    with watching(there, event["id"], "--json") as watch:
+        assert watch.stdout is not None
+        first = json.loads(watch.stdout.readline())
+
+        watch.send_signal(signal.SIGINT)
+        _, trouble = watch.communicate(timeout=PATIENCE_S)
+
+    assert (first["event"], first["data"]["status"]) == ("progress", "open")
+    assert (watch.returncode, trouble) == (130, "")
+
+
+@contextmanager
+def watching(there: RunningHall, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A watch as a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", "tournament", "watch", *arguments, "--url", there.url],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings(),
+    )  # fmt: skip
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
