@@ -22,6 +22,10 @@ class NoSuchGame(RefereeError):
     """Signal that no game has the given name."""
 
 
+class BrokenGame(RefereeError):
+    """Signal that a game of an installed package cannot be used. The message names both and says what to do."""
+
+
 class BadOption(RefereeError):
     """Signal that an option is unknown, has the wrong type or is out of bounds.
 

@@ -55,7 +55,7 @@ class PagePlace(StrEnum):
 class Reaction(StrEnum):
     """Name what the service does in a transaction in which extras take part."""
 
-    ACCOUNT_DELETED = "account_deleted"  # after its tournaments were handed over; gets the id of the account
+    ACCOUNT_DELETED = "account_not_replayable"  # after its tournaments were handed over; gets the id of the account
     BOT_DELETED = "bot_deleted"  # gets the id of the bot
     TOURNAMENT_ERASED = "tournament_erased"  # it lost its name with its organiser; gets its id
 

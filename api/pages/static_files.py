@@ -14,6 +14,7 @@ from flask import Flask, Response, request, url_for
 from api.errors import not_found
 from api.requests import DOCS_POLICY
 from referee import plugs, viewer
+from referee.viewer.presentation import PACKAGED_TABLES
 
 FOLDER: Final = Path(__file__).parent.parent / "static"
 TYPES: Final = {
@@ -126,6 +127,7 @@ def _files() -> dict[str, File]:
         for path in sorted(folder.rglob("*"))
         if path.suffix in TYPES
     }
+    found |= {f"viewer/{name}": path for name, path in PACKAGED_TABLES.items() if path.exists()}
     files = {name: _file(path.read_bytes(), path.suffix) for name, path in found.items()}
     modules = {f"viewer/{name}": _file(module.encode(), ".js") for name, module in viewer.site_modules().items()}
     pictures = json.dumps(viewer.card_pictures()).encode()  # of all cards, for one request

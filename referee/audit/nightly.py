@@ -73,7 +73,7 @@ def continue_run(database: Database, run: AuditRun) -> AuditRun | None:
         found = [*page.differences, *database_audit.check_links(session, page.matches)]
         if is_last:
             found += [*database_audit.check_gaps(session), *check_ladders(session)]
-    values = {"after": page.last or "", "logs": logs, "not_replayable": run.not_replayable + page.deleted}
+    values = {"after": page.last or "", "logs": logs, "not_replayable": run.not_replayable + page.not_replayable}
     values |= {"differences": run.differences + len(found)}
     values |= {"findings": [*run.findings, *map(str, found)][:MAX_FINDINGS]}
     with database.write() as session:

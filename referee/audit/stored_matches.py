@@ -14,6 +14,7 @@ from referee.audit.log_facts import read_facts
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.errors import BadLog
+from referee.games import catalogue, has_rules
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.match.log import digest
@@ -31,12 +32,12 @@ SEATS: Final = {"bots": "bot_id", "placements": "placement", "returns": "returns
 class AuditedPage(NamedTuple):
     """Hold the differences of some logs, the ids of their matches, and the last of them if further ones follow.
 
-    ``deleted`` is the number of logs that were deleted: they are signed, but not replayable.
+    ``not_replayable`` is the number of logs that were deleted, or whose rules are not installed.
     """
 
     differences: list[Difference]
     matches: list[str]
-    deleted: int
+    not_replayable: int
     last: str | None
 
 
@@ -68,15 +69,20 @@ class _AuditedMatch:
     def is_log_deleted(self) -> bool:
         return self.log is not None and self.match.log_deleted_at is not None and not self.log.gzip_log
 
+    @property
+    def has_rules(self) -> bool:
+        return has_rules(self.match.game, self.match.rules_version)
+
 
 def count_matches(session: Session) -> int:
     """Return the number of matches to compare."""
     return int(session.scalars(_select_audited(func.count())).one())
 
 
-def count_deleted(session: Session) -> int:
-    """Return how many logs were deleted."""
-    return session.scalars(select(func.count()).where(StoredMatch.log_deleted_at.is_not(None))).one()
+def count_not_replayable(session: Session) -> int:
+    """Return how many logs were deleted, or are of games that are not installed."""
+    is_missing = or_(StoredMatch.log_deleted_at.is_not(None), StoredMatch.game.not_in(catalogue()))
+    return int(session.scalars(_select_audited(func.count()).where(is_missing)).one())
 
 
 def check_page(session: Session, after: str, limit: int) -> AuditedPage:
@@ -92,8 +98,8 @@ def check_page(session: Session, after: str, limit: int) -> AuditedPage:
         _AuditedMatch(match, group, log, result, signed, seats[match.id]) for match, group, log, result, signed in rows
     ]
     differences = [found for stored in page for found in (*_check_signature(stored), *_check(session, stored))]
-    deleted = sum(stored.is_log_deleted for stored in page)
-    return AuditedPage(differences, match_ids, deleted, match_ids[-1] if len(page) == limit else None)
+    not_replayable = sum(stored.is_log_deleted or not stored.has_rules for stored in page)
+    return AuditedPage(differences, match_ids, not_replayable, match_ids[-1] if len(page) == limit else None)
 
 
 def _select_audited(*columns: Any) -> Select[Any]:
@@ -138,8 +144,8 @@ def _check(session: Session, stored: _AuditedMatch) -> Iterator[Difference]:
         return
     if match.status not in PLAYED:
         yield Difference("match", match.id, match.status, "finished, as it has a result", result.ladder_id)
-    if stored.is_log_deleted:
-        yield from _check_deleted(stored, log, result)
+    if stored.is_log_deleted or not stored.has_rules:
+        yield from _check_digest(stored, log, result)
         return
     if not log.gzip_log:
         yield Difference("log", match.id, "an empty log", "a valid log")
@@ -152,16 +158,17 @@ def _check(session: Session, stored: _AuditedMatch) -> Iterator[Difference]:
         yield from _compare(session, stored, log, result, facts)
 
 
-def _check_deleted(stored: _AuditedMatch, log: MatchLog, result: Result) -> Iterator[Difference]:
-    """Yield differences of a log that was deleted: it is signed, but not replayable.
+def _check_digest(stored: _AuditedMatch, log: MatchLog, result: Result) -> Iterator[Difference]:
+    """Yield differences of a log that is signed, but not replayable: it was deleted, or its game is not installed.
 
-    What the log proved was compared as long as the service kept it. Logs of official ladders may be from before logs
-    were signed; others are deleted only if they are signed.
+    What a deleted log proved was compared as long as the service kept it. Logs of official ladders may be from before
+    logs were signed; others are deleted only if they are signed.
     """
     match = stored.match
     if log.digest != result.digest:
-        yield Difference("log", match.id, f"deleted, with the digest {log.digest}", result.digest, result.ladder_id)
-    if match.ladder_id is None and stored.signed_digest is None:
+        state = "deleted" if stored.is_log_deleted else "not replayed"
+        yield Difference("log", match.id, f"{state}, with the digest {log.digest}", result.digest, result.ladder_id)
+    if stored.is_log_deleted and match.ladder_id is None and stored.signed_digest is None:
         yield Difference("log", match.id, "deleted, and not signed", "a signed log", result.ladder_id)
 
 

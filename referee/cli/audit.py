@@ -100,13 +100,13 @@ def audit(
         left = _find_differences(database, settings)
         frozen = _freeze_ladders(database, left)
     with database.read(idle_s=LONG_IDLE_S) as session:
-        deleted = stored_matches.count_deleted(session)
+        not_replayable = stored_matches.count_not_replayable(session)
     database.dispose()
     if as_json:
-        click.echo(json.dumps({**_to_json(found, frozen, repaired, left), "not_replayable": deleted}))
+        click.echo(json.dumps({**_to_json(found, frozen, repaired, left), "not_replayable": not_replayable}))
     else:
-        if deleted:
-            click.echo(f"{deleted} logs were pruned: signed, not replayable.")
+        if not_replayable:
+            click.echo(f"{not_replayable} logs are signed, not replayable: pruned, or of a game that is not installed.")
         _print_findings(settings.data_dir, left, repaired, frozen)
     sys.exit(1 if left.count else 0)
 

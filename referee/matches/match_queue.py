@@ -41,6 +41,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import lease_now
 from referee.db.leases import is_lease_expired
 from referee.db.prepared import Prepared, list_parameter
+from referee.games import GAMES
 from referee.matches.capacity import ClaimCapacity, ClaimUnit, load_capacity
 from referee.matches.queued_seats import lane_of
 from referee.matches.shares import Lane, Pool, parse_lane
@@ -56,7 +57,13 @@ BOTS_SEARCHED: Final = 16  # free bots among them whose matches it reads
 _MATCHES, _QUEUED, _GROUPS = (model.__table__ for model in (StoredMatch, QueuedSeat, DealGroup))
 _M, _Q = _MATCHES.c, _QUEUED.c
 # These are literals, not parameters: otherwise the planner does not see that a partial index covers the query.
-DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")
+HAS_GAME: Final = or_(  # matches of games that this process has, in the version of their rules
+    *(
+        and_(_M.game == literal_column(f"'{game.name}'"), _M.rules_version == literal_column(str(game.rules_version)))
+        for game in GAMES
+    )
+)
+DUE: Final[ColumnElement[bool]] = and_(_M.status == literal_column("'due'"), HAS_GAME)
 LOST_TWICE: Final[ColumnElement[bool]] = _M.lost_claims > literal_column("1")
 _FIRST_SEAT: Final = _Q.seat == literal_column("0")
 _AGE: Final = [_M[name] for name in CLAIM_ORDER]
@@ -143,7 +150,7 @@ def find_isolated_matches(session: Session, limit: int, *, match_id: str | None 
 
 def has_lost_claim(boot: Any, seconds: Any) -> ColumnElement[bool]:
     """Return the condition for claimed matches whose lease expired."""
-    return and_(_M.status == literal_column("'running'"), is_lease_expired(_M, boot, seconds))
+    return and_(_M.status == literal_column("'running'"), is_lease_expired(_M, boot, seconds), HAS_GAME)
 
 
 def isolated_match_queries(boot: Any, seconds: Any) -> list[Select[Any]]:

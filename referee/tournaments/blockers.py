@@ -1,4 +1,4 @@
-"""Report tournaments that are blocked by stuck matches.
+"""Report tournaments that are blocked: by stuck matches, or because the package of their game is not installed.
 
 A tournament must not be decided without the matches that the service failed to play. Therefore the round waits until
 the organiser voids each of them (with or without a rematch) or cancels it, or until the operator retries it.
@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
+from referee.games import catalogue
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments.organisers import organiser_ids
@@ -21,7 +22,11 @@ REMEDIES: Final = "Void each, with or without a rematch, or cancel it, or ask th
 
 
 def blocking_reason(session: Session, tournament: Tournament) -> str | None:
-    """Return the ``status_reason`` of a tournament with stuck matches, or None if no match is stuck."""
+    """Return the ``status_reason`` of a tournament that is blocked, or None if nothing blocks it."""
+    if tournament.game not in catalogue():
+        return (
+            f"Held up: the game {tournament.game} is not installed on this service. The operator installs its package."
+        )
     is_stuck = StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
     named = list(session.scalars(select(StoredMatch.id).where(*is_stuck).order_by(StoredMatch.id).limit(MAX_NAMED + 1)))
     if not named:

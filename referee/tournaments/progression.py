@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from referee import pairing
 from referee.db.engine import Database, current_time
+from referee.games import catalogue
 from referee.matches.states import OPEN, MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
@@ -80,6 +81,8 @@ def find_next_step(session: Session, tournament: Tournament) -> Step | None:
         return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
     if blockers.blocking_reason(session, tournament) != tournament.status_reason:
         return Step("blockers reported", _report_blockers)
+    if tournament.game not in catalogue():
+        return None
     rounds = list_open_rounds(session, tournament)
     return (
         _next_creation_step(tournament, rounds, moment)

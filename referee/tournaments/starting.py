@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.errors import BadOption
+from referee.games import catalogue
 from referee.tournaments import preflight
 from referee.tournaments.match_creation import expect_matches
 from referee.tournaments.organisers import organiser_ids
@@ -40,8 +41,9 @@ def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None
 
 
 def list_due_to_start(session: Session, moment: datetime) -> list[str]:
-    """Return the ids of open tournaments whose start time has passed."""
+    """Return the ids of open tournaments of known games whose start time has passed."""
     query = select(Tournament.id).where(Tournament.status == TournamentState.OPEN, Tournament.starts_at <= moment)
+    query = query.where(Tournament.game.in_(catalogue()))
     return list(session.scalars(query.order_by(Tournament.id)))
 
 

@@ -17,7 +17,7 @@ from referee.games import catalogue, game_title
 from referee.match.canonical import Json, dumps
 from referee.match.log import parse_row
 from referee.protocol.fault_advice import ADVICE
-from referee.viewer.presentation import presentations, table_module
+from referee.viewer.presentation import module_file, presentations, table_module
 
 FOLDER: Final = Path(__file__).parent
 ENTRY: Final = "standalone.js"
@@ -157,7 +157,7 @@ def _gather_module(name: str, order: dict[str, str], shared: dict[str, set[str]]
     """
     if name in order:
         return
-    source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
+    source = GENERATED[name]() if name in GENERATED else module_file(name).read_text()
     for names, path in _IMPORT.findall(source):
         imported = normpath(join(dirname(name), path))
         if imported in SHARED and shared is not None:
@@ -177,7 +177,7 @@ def _presentations() -> str:
 def _tables() -> str:
     """Return the source of a module that contains the tables of all games, for pages that cannot fetch modules."""
     modules = [name for name in map(table_module, catalogue()) if name]
-    tables = {name: _EXPORTED.findall((FOLDER / name).read_text())[0] for name in modules}
+    tables = {name: _EXPORTED.findall(module_file(name).read_text())[0] for name in modules}
     imports = "".join(f'import {{ {table} }} from "./{name}";\n' for name, table in tables.items())
     return f"{imports}export const ALL_TABLES = [{', '.join(tables.values())}];\n"
 

@@ -103,7 +103,7 @@ def test_an_extra_that_fails_in_a_transaction_undoes_only_its_own_work(install: 
     with world.database.read() as session:
         assert session.get_one(Account, owner).name == "of the service"
     assert names == ["of the service"]
-    assert plugs.take_failures() == {("bad", "account_deleted"): 1}
+    assert plugs.take_failures() == {("bad", "account_not_replayable"): 1}
 
 
 def test_an_outage_of_the_database_in_an_extra_fails_the_whole_transaction(install: Install, world: World) -> None:

@@ -7,7 +7,7 @@ import pytest
 from referee.bots import bots, handshakes
 from referee.matches import claims
 from referee.matches.shares import create_slots
-from referee.matches.tables import MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import lifecycle
 from referee.workflows.bots import check_claims, handshake_results, retirement
 from referee.workflows.ending import health
@@ -57,6 +57,16 @@ def alone_first(world: World) -> tuple[str, str | None, Reason]:
     played_alone(world)
     bot_id, *_ = next_(world)
     return bot_id, None, Reason("alone_first")
+
+
+@case
+def game_missing(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, other = world.bots(2)
+    match_id = world.match([bot_id, other])
+    with world.database.write() as session:
+        session.get_one(StoredMatch, match_id).rules_version += 1
+    assert world.claim() == []
+    return bot_id, None, Reason("game_missing")
 
 
 @case

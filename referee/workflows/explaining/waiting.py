@@ -19,6 +19,7 @@ from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now
 from referee.db.leases import is_lease_expired
+from referee.games import has_rules
 from referee.matches import match_queue
 from referee.matches.capacity import CALLS_PER_CHECK, bots_being_checked, load_capacity
 from referee.matches.queued_seats import lane_of
@@ -118,6 +119,8 @@ def _open_matches(session: Session, wanted: ColumnElement[bool]) -> Sequence[Any
     columns = (
         *(
             StoredMatch.id,
+            StoredMatch.game,
+            StoredMatch.rules_version,
             StoredMatch.status,
             StoredMatch.tournament_id,
             StoredMatch.ladder_id,
@@ -177,6 +180,8 @@ class _QueueState:
         return row.lease_until is None or row.lease_until <= self._seconds or row.lease_boot != self._boot
 
     def describe(self, row: Any, bot_id: str | None, unrated_reason: str | None) -> OpenMatch:
+        if not has_rules(row.game, row.rules_version):
+            return OpenMatch(row.id, row.tournament_id, row.ladder_id, unrated_reason, None, Reason("game_missing"))
         ahead = self._count_ahead(row) if row.status == MatchState.DUE else None
         position = None if ahead is None else ahead + 1
         reason = self._reason(row, bot_id, ahead or 0)

@@ -25,6 +25,8 @@ REASONS: Final[dict[str, str]] = {
     "group_playing": "another match of its duplicate group is in progress: the remaining matches of the group start "
     "together",
     "played_alone": "the match lost its runner twice and waits for a separate process",
+    "game_missing": "the game, or this version of its rules, is not installed on this service: the match is played "
+    "when the operator has installed the package of the game",
     "stuck": "the match failed with several runners and waits for the operator",
     # -- of a match or a tournament --
     "tournament_paused": "the tournament is paused until its organiser resumes it",

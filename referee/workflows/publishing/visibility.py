@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import current_time
 from referee.errors import NotFound
+from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.match.log import PublicView, opens_round, parse_row
 from referee.matches import logs
@@ -151,14 +152,20 @@ class MatchFeed:
             return []  # whatever has been recorded, none of it may be published
         if not self._whole:
             self._read_recorded(session, visibility)
+        if self._held and self._first_row()["game"] not in catalogue():
+            return []  # only the rules of a game know what of an event is hidden
         return self._publish(self._count_public(session, visibility, last))
+
+    def _first_row(self) -> Json:
+        return self._header or self._held[0][0]
 
     def _publish(self, count: int) -> list[Json]:
         freed = [row for row, _ in self._held[:count]]
         if not freed:
             return []
         if self._view is None:
-            self._header, self._view = freed[0], PublicView(freed[0])
+            self._header = freed[0]
+            self._view = PublicView(self._header)
         items = self._view.add(freed)
         del self._held[:count]
         for row in freed:
@@ -210,10 +217,9 @@ class MatchFeed:
         """Return the number of held rows up to the last one that begins a round or is old enough."""
         seconds: float = current_time(session).timestamp()
         newest = seconds // STEP_S * STEP_S - MAX_DELAY_S
-        header = self._header or (self._held[0][0] if self._held else {})
         for count in range(len(self._held), 0, -1):
             row, recorded_at = self._held[count - 1]
-            if (recorded_at is not None and recorded_at <= newest) or opens_round(row, header):
+            if (recorded_at is not None and recorded_at <= newest) or opens_round(row, self._first_row()):
                 return count
         return 0
 

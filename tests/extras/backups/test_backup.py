@@ -20,7 +20,7 @@ from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
 from referee.audit.database_audit import audit
-from referee.audit.stored_matches import count_deleted
+from referee.audit.stored_matches import count_not_replayable
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.master_keys import MasterKey
@@ -403,11 +403,11 @@ def test_K31_a_restored_backup_knows_nothing_of_what_was_pruned_later_and_one_of
 
     restore(world, later, settings)
     with world.database.read() as session:
-        assert count_deleted(session) == 1
+        assert count_not_replayable(session) == 1
         assert list(audit(session)) == []
     restore(world, target, settings)
     with world.database.read() as session:
-        assert count_deleted(session) == 0
+        assert count_not_replayable(session) == 0
         assert logs.log_lines(session, result.match_id)
         assert list(audit(session)) == []
 

@@ -65,7 +65,10 @@ def test_pruned_logs_are_counted_by_the_audit(data: Path) -> None:
     assert "logs: 2 pruned" in pruned.output
     assert "were given back to the disk" in pruned.output
     assert "There was nothing to delete." in again.output
-    assert audited.output == f"2 logs were pruned: signed, not replayable.\n{data}: no differences\n"
+    assert (
+        audited.output
+        == f"2 logs are signed, not replayable: pruned, or of a game that is not installed.\n{data}: no differences\n"
+    )
     told = json.loads(as_json.output)
     assert (told["holds"], told["not_replayable"]) == (True, 2)
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, select, update
 from referee.accounts import accounts
 from referee.accounts.tables import Token
 from referee.audit.database_audit import audit
-from referee.audit.stored_matches import count_deleted
+from referee.audit.stored_matches import count_not_replayable
 from referee.db.engine import current_time
 from referee.db.idempotency import Idempotency
 from referee.errors import LogDeleted
@@ -67,7 +67,7 @@ def test_F16_an_old_log_is_pruned_and_the_match_is_signed_but_not_replayable(wor
         assert chain.find_entry(session, old.match_id) is not None
         assert logs.find_digest(session, old.match_id) == old.digest
         assert session.scalars(select(Result.match_id).order_by(Result.seq)).all() == [old.match_id, new.match_id]
-        assert count_deleted(session) == 1
+        assert count_not_replayable(session) == 1
         with pytest.raises(LogDeleted, match=r"was deleted on 2026-.*\(logs are kept for 30 days\)"):
             logs.log_lines(session, old.match_id)
     assert found(world) == []
