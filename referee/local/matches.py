@@ -191,8 +191,9 @@ async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
     As many successive matches as there are players share a deal, with all players moved on by one seat each time.
     """
     deal = number // len(plan.entrants)
-    seed = hashlib.sha256(f"referee play|{plan.seed}|{deal}".encode()).digest()
-    ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, deal)
+    # The figures of docs/strategies follow from these texts.
+    seed = hashlib.sha256(f"referee.play|{plan.seed}|{deal}".encode()).digest()
+    ids = local_id("mat", "function", plan.seed, number), local_id("grp", "function", plan.seed, deal)
     return await play_match(plan, PlannedMatch(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
 
 
