@@ -12,9 +12,9 @@ from bench.world import MASTER_KEY, World, new_world
 from referee.bots import bots
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, record_batch
-from referee.webhooks import inbox
-from referee.webhooks.states import NotificationType
 from referee.workflows.ending import match_end
+from referee_extras.notifications import inbox
+from referee_extras.notifications.notification_types import MATCH_FINISHED
 
 GAME, SEATS = "saint-poker", 2
 BATCHES: Final = (1, 16, 100)  # matches per transaction
@@ -56,7 +56,7 @@ def measure_inboxes(benchmark: Benchmark, world: World, bot_ids: list[str]) -> J
     def add_all() -> None:
         for _ in range(size):
             with world.database.write(durable=False) as session:
-                inbox.add_entries(session, NotificationType.MATCH_FINISHED, owners, {"match": "mat_bench"})
+                inbox.add_entries(session, MATCH_FINISHED, [(owners, {"match": "mat_bench"})])
 
     add_all()  # fills them
     for _ in range(benchmark.runs):

@@ -1,14 +1,14 @@
 """Define the points at which extras plug into the service, and load the extras that are installed.
 
 The package ``referee_extras`` lists them; without it, the service has none. An extra names its modules and functions as
-"module:attribute", and ``load`` imports them when they are first used. The failure of an extra at a place or in a
-reaction is logged, counted and left out; an extra that cannot be imported is an error of the installation.
+"module:attribute", and ``load`` imports them when they are first used. The failure of an extra at a place or about an
+event is logged, counted and left out; an extra that cannot be imported is an error of the installation.
 """
 
 import logging
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.errors import RefereeError
+from referee.events import Event
 
 PACKAGE: Final = "referee_extras"
 
@@ -35,6 +36,8 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
+    ACCOUNT_END = "account_end"  # sections of the account page, after its own
+    ACCOUNT_TOP = "account_top"  # sections of the account page, before its own; see ``account.js`` for their scripts
     BOT_END = "bot_end"  # sections at the end of the page of a bot; gets the bot and the ladders that rate it
     ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     FOOTER = "footer"  # entries in the list of links below every page
@@ -44,20 +47,14 @@ class PagePlace(StrEnum):
     NAVIGATION = "navigation"  # entries of the navigation, after those of the service
     OPERATOR = "operator"  # sections of the operator's page; the module in their ``data-script`` exports ``show``
     PAGE_LINKS = "page_links"  # links about the subject of a page
+    SIGNED_IN = "signed_in"  # URLs of modules that every page loads for somebody who is signed in
+    TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
     TOURNAMENT_DOCUMENTS = "tournament_documents"  # entries in the list of operations of the API; gets their path
     TOURNAMENT_FACTS = "tournament_facts"  # below the podium; gets the tournament and the bracket of a knockout
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
     TOURNAMENT_TABS = "tournament_tabs"  # tabs of its pages; gets it and the end of the path of the page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
-    TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
-
-
-class Reaction(StrEnum):
-    """Name what the service does in a transaction in which extras take part."""
-
-    ACCOUNT_DELETED = "account_not_replayable"  # after its tournaments were handed over; gets the id of the account
-    BOT_DELETED = "bot_deleted"  # gets the id of the bot
-    TOURNAMENT_ERASED = "tournament_erased"  # it lost its name with its organiser; gets its id
+    TWO_BOTS = "two_bots"  # a link about a bot and an opponent; gets their ids and its text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +71,19 @@ class Organised:
     act_kind: str
     table: str
     co_organisers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerWork:
+    """Describe what runners do beside matches. ``has_due`` and ``is_unclaimed`` are functions of a session.
+
+    ``start`` gets what ``workers.extra_work`` says. It returns an object with ``is_busy``, ``start_due`` and ``stop``.
+    """
+
+    name: str  # of what is due
+    has_due: Callable[[Any], bool]
+    is_unclaimed: Callable[[Any], bool]  # something is due and nothing under way: if that lasts, no runner works
+    start: Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +112,8 @@ class Extra:
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
     tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler; see ``run_steps``
     settings: str | None = None  # a dataclass with ``load(env)``; its fields are read as those of ``Settings``
-    reactions: Mapping[Reaction, str] = field(default_factory=dict)  # functions of a session and what is named above
+    events: Mapping[type[Event], str] = field(default_factory=dict)  # functions of a session and such an event
+    runner_work: str | None = None  # a ``RunnerWork``
     organised: Sequence[Organised] = ()
     commands: Sequence[Command] = ()
     act_kinds: Sequence[str] = ()  # of the acts that it records

@@ -49,6 +49,3 @@ from referee.matches.tables import is_unstarted as is_unstarted
 from referee.tournaments.tables import Tournament as Tournament
 from referee.tournaments.tables import TournamentEntry as TournamentEntry
 from referee.tournaments.tables import TournamentRound as TournamentRound
-from referee.webhooks.tables import Delivery as Delivery
-from referee.webhooks.tables import InboxEntry as InboxEntry
-from referee.webhooks.tables import Webhook as Webhook

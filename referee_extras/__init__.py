@@ -4,19 +4,9 @@ from typing import Final
 
 # In this order they appear at places on pages, in the document of the API, and in transactions.
 EXTRAS: Final = (
-    *("search", "openings", "exchanges", "feeds", "series", "tournament_statistics", "hall", "pictures"),
-    *(
-        "demo",
-        "calibration",
-        "local_tournaments",
-        "asking_again",
-        "log_downloads",
-        "classes",
-        "keys",
-        "doctor",
-        "backups",
-        "retention",
-    ),
+    *("search", "openings", "exchanges", "feeds", "series", "analysis", "hall", "pictures", "notifications"),
+    *("decisions", "demo", "calibration", "local_tournaments", "log_downloads", "classes", "keys", "doctor", "backups"),
+    "retention",
 )
 
 # These plug in nothing: programs of bot authors and researchers import them.

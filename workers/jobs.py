@@ -54,7 +54,7 @@ def report_shortages(report: Callable[[str], None]) -> None:
 
 
 def run_due() -> dict[str, Any]:
-    """Run all work that is due: matches, handshakes, checks and deliveries. Return what was done, for RQ."""
+    """Run all work that is due: matches, handshakes, checks and work of extras. Return what was done, for RQ."""
     return _run(None)
 
 

@@ -1,4 +1,4 @@
-"""Claim and run all due work (matches, handshakes, checks and deliveries) in one event loop until nothing is left.
+"""Claim and run all due work (matches, handshakes, checks and work of extras) in one event loop until nothing is left.
 
 When the runner must stop, or is old, it releases its claims, and other runners continue. It claims until then.
 """
@@ -38,13 +38,13 @@ from workers.claim_file import RecordClaims
 from workers.clock_watch import ClockWatch
 from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread
+from workers.extra_work import ExtraWork
 from workers.forced_waits import ResponseTimes
 from workers.lease_renewal import LeaseRenewer
 from workers.match_claiming import MatchClaimer
 from workers.match_context import HandedOver, MatchContext
 from workers.match_runner import play_match
 from workers.runner_counters import RunnerCounters
-from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)
 
@@ -97,9 +97,7 @@ class Runner:
         self._redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._notifier = change_notifier.ChangeNotifier(self._redis)
         self._sender = None if settings.redis_url is None else self._create_sender(settings.redis_url)
-        self._webhook_sender = WebhookSender(
-            self._thread, self._policy, self._master_key, public_url=settings.public_url
-        )
+        self._extra_work = ExtraWork(self._thread, self._policy, self._master_key, settings.public_url)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._seconds = seconds
@@ -127,7 +125,7 @@ class Runner:
         try:
             await self._run_loop(match_id)
         finally:
-            await asyncio.gather(self._end_tasks(), self._webhook_sender.stop())
+            await asyncio.gather(self._end_tasks(), self._extra_work.stop())
             if self._redis is not None and self._is_old:
                 await asyncio.to_thread(queues.wake, self._redis)
             self._lease_renewer.stop()
@@ -151,7 +149,7 @@ class Runner:
                 return
             if match_id is None:
                 await self._claim_due()
-            if not self._tasks and not self._webhook_sender.is_busy:
+            if not self._tasks and not self._extra_work.is_busy:
                 if self._capacity.is_resting:
                     await self._wait_for_room()  # the next work-horse would not know what this one lacks
                     continue
@@ -201,7 +199,7 @@ class Runner:
             todo = await self._thread.read(claims.find_due_work)
             if todo.bots_due:
                 await self._take_handshakes_and_checks()
-            await self._webhook_sender.send_due()
+            await self._extra_work.start_due()
             if todo.matches_due and not todo.isolated:
                 await self._claim_matches(todo.newest)
         except Unavailable as error:

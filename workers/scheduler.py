@@ -15,7 +15,7 @@ from redis import Redis
 
 from referee import plugs
 from referee.bots import checks, house_bots
-from referee.db import change_notifier, former_names, idempotency, revisions, statistics
+from referee.db import change_notifier, extra_work, former_names, idempotency, revisions, statistics
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.errors import RefereeError, Unavailable
@@ -27,7 +27,6 @@ from referee.matches import claims, deal_groups, queued_seats
 from referee.runtime import logging_setup, worker_pause
 from referee.runtime.starting import load_settings_at_start
 from referee.settings import BadSettings
-from referee.webhooks import deliveries
 from referee.workflows.ending import deal_group_closing
 from referee.workflows.erasing import erasure
 from workers import queues
@@ -88,13 +87,13 @@ class Scheduler:
             groups_to_close = deal_groups.list_groups_to_close(session)
             answers_old = idempotency.has_expired(session)
             todo = claims.find_due_work(session)
-            messages_due = deliveries.has_due(session)
+            is_extra_work_due = extra_work.has_due(session)
             requests_old = requests.has_expired(session)
             is_match_missing = queued_seats.is_oldest_missing(session)
             was_analyzed = statistics.has_statistics(session)
         for match_id in todo.isolated:
             queues.wake_alone(self._redis, match_id)
-        if todo.matches_due or todo.bots_due or messages_due:
+        if todo.matches_due or todo.bots_due or is_extra_work_due:
             queues.wake(self._redis)
         self._queue_watch.step(self._database)
         if self._friendly_watch.step(self._database):

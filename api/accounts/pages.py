@@ -6,7 +6,6 @@ from flask import Blueprint, Response, current_app
 
 from api.pages.page import page
 from referee.accounts.scopes import MEANINGS
-from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 pages = Blueprint("account", __name__)
 
@@ -18,7 +17,6 @@ TOKEN_LIFETIMES: Final = (7, 30, 90, 365)  # the days that the page offers
 def account() -> Response:
     return page(
         "account/page.html",
-        events=SUBSCRIBABLE_TYPES,
         scopes=MEANINGS,
         lifetimes=TOKEN_LIFETIMES,
         known={"listedBots": LISTED_BOTS},

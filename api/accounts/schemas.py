@@ -3,11 +3,8 @@
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import (
-    Id,
     Name,
-    OptionalBody,
     PlainText,
-    QueryBool,
     Strict,
     StrictBool,
     StrictInt,
@@ -17,14 +14,11 @@ from api.fields import (
     member_of,
 )
 from api.messages import Length
-from api.pagination import PageQuery
 from referee.accounts.accounts import MAX_LIFETIME_DAYS, is_secret_text
 from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.recovery_codes import CODE_PREFIX
 from referee.accounts.roles import Role
 from referee.accounts.scopes import MEANINGS, Scope
-from referee.db.paging import MAX_PAGE_SIZE
-from referee.webhooks.states import NotificationType
 
 ACCOUNT = PlainText(64, required=True, metadata=describe("Id or present name of the account."))
 
@@ -130,34 +124,6 @@ class TokenView(View):
         allow_none=True,
         metadata=describe("Id of the token that made this device token, which ends with it; null for other tokens."),
     )
-
-
-class InboxQuery(PageQuery):
-    unread = QueryBool(metadata=describe("Only entries that are unread, or only those that are read."))
-
-
-class InboxEntryView(View):
-    id = fields.String()
-    event = fields.String(validate=validate.OneOf([event.value for event in NotificationType]))
-    text = fields.String(metadata=describe("A sentence for people. It may contain names that others chose."))
-    path = fields.String(metadata=describe("Path of the page that shows more."))
-    data = fields.Dict(attribute="payload", metadata=describe("The data that webhooks get for this type."))
-    created_at = UtcDateTime()
-    read_at = UtcDateTime(allow_none=True, metadata=describe("When it was marked as read; null if it is unread."))
-
-
-class ReadEntries(OptionalBody):
-    ids = fields.List(
-        Id("inb"),
-        allow_none=True,
-        load_default=None,
-        validate=Length(1, MAX_PAGE_SIZE),
-        metadata=describe("Entries to mark; without them, all are marked."),
-    )
-
-
-class UnreadView(View):
-    unread = fields.Integer(metadata=describe("Number of unread entries."))
 
 
 class FreshToken(TokenView):

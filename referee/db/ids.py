@@ -12,12 +12,9 @@ PREFIXES: Final = {
     "match": "mat",
     "ladder": "lad",
     "tournament": "trn",
-    "webhook": "whk",
-    "delivery": "dlv",
     "certificate": "crt",
     "match void": "vod",
     "friendly request": "frq",
-    "inbox entry": "inb",
     "invitation": "inv",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")

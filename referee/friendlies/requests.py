@@ -13,16 +13,16 @@ from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
+from referee.db.reporting import notify
 from referee.errors import Conflict, NotFound, QuotaExceeded
+from referee.events import FriendlyDecided, FriendlyRequested
 from referee.friendlies import rules
 from referee.friendlies.states import RequestState
 from referee.friendlies.tables import FriendlyRequest, RequestedOwner
 from referee.match.time_limits import Limits
 from referee.matches import matches, quotas
 from referee.matches.scheduling import MatchPlan
-from referee.webhooks import outbox
-from referee.webhooks.states import NotificationType
 
 LIFETIME: Final = timedelta(days=7)
 RETENTION: Final = timedelta(days=30)  # of requests, counted from their creation
@@ -59,15 +59,17 @@ def create_request(session: Session, plan: MatchPlan, account_id: str) -> Friend
     session.add_all(RequestedOwner(request_id=request.id, owner_id=owner_id) for owner_id in sorted(owners))
     session.flush()
     names = bots.names_of(session, plan.bots)
-    payload = {
-        "request": request.id,
-        "game": request.game,
-        "bots": request.bots,
-        "names": [names[bot_id] for bot_id in request.bots],
-        "from": account_id,
-        "from_name": session.get_one(Account, account_id).name,
-    }
-    outbox.emit(session, NotificationType.FRIENDLY_REQUESTED, owners, payload)
+    challenger = session.get_one(Account, account_id)
+    asked = FriendlyRequested(
+        accounts=owners,
+        request=request.id,
+        game=request.game,
+        bots=request.bots,
+        names=[names[bot_id] for bot_id in request.bots],
+        by=challenger.id,
+        by_name=challenger.name,
+    )
+    notify(session, asked)
     return request
 
 
@@ -100,7 +102,9 @@ def list_requests(
     if pending is not None:
         is_pending = _is_pending(current_time(session))
         query = query.where(is_pending if pending else ~is_pending)
-    return load_newest_first(session, query, FriendlyRequest.created_at, FriendlyRequest.id, limit=limit, cursor=cursor)
+    return load_page(
+        session, query, FriendlyRequest.created_at.desc(), FriendlyRequest.id.desc(), limit=limit, cursor=cursor
+    )
 
 
 def accept(session: Session, request_id: str, account_id: str, *, master_key: bytes) -> FriendlyRequest:
@@ -168,14 +172,9 @@ def _create_match(session: Session, request: FriendlyRequest, master_key: bytes)
 
 
 def _notify_challenger(session: Session, request: FriendlyRequest) -> None:
-    payload = {
-        "request": request.id,
-        "game": request.game,
-        "state": request.state,
-        "match": request.match_id,
-        "reason": request.reason,
-    }
-    outbox.emit(session, NotificationType.FRIENDLY_DECIDED, [request.created_by], payload)
+    about = {name: getattr(request, name) for name in ("game", "state", "reason")}
+    challenger = [request.created_by]
+    notify(session, FriendlyDecided(accounts=challenger, request=request.id, match=request.match_id, **about))
 
 
 def _load_bots(session: Session, bot_ids: Sequence[str]) -> list[Bot]:

@@ -9,7 +9,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.ladders.kinds import EntryKind
-from referee.ladders.rating_replay import RatingMove
 from referee.ladders.tables import LedgerEntry, RatingChange
 from referee.matches.tables import Result, StoredMatch
 from referee.matches.usual_states import is_finished
@@ -49,11 +48,6 @@ def load_match_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, 
         match_id: rate_seats(bots, placements, changes[match_id])
         for match_id, bots, placements in (session.execute(placed) if changes else ())
     }
-
-
-def changes_of(moves: Sequence[RatingMove]) -> dict[str, Change]:
-    """Return the changes of a ledger entry, keyed by bot id."""
-    return {move.bot_id: (move.before.value, move.after.value) for move in moves}
 
 
 def rate_seats(

@@ -17,19 +17,18 @@ from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
+from referee.db.reporting import notify
 from referee.errors import BadOption, Conflict, Forbidden, NeedsAcceptance, NotFound, QuotaExceeded
+from referee.events import BotEntered, EntryDecided
 from referee.tournaments import entries, guest_notifications
 from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry, TournamentGuest
 from referee.tournaments.tournaments import is_manager, lock_in_state
-from referee.webhooks import outbox
-from referee.webhooks.states import NotificationType
 
 MIN_CODE_LENGTH: Final = 6
 MAX_CODE_LENGTH: Final = 40
 MAX_GUESTS: Final = 1000
 MAX_REQUESTS: Final = 1000
-DECIDED: Final = "tournament.entry_decided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def set_admission(session: Session, tournament_id: str, *, join_code: str | None
     tournament.join_code = code
     tournament.revision += 1
     session.flush()
-    guest_notifications.notify(session, tournament, sorted(found - earlier))
+    guest_notifications.notify_guests(session, tournament, sorted(found - earlier))
     return load_admission(session, tournament)
 
 
@@ -126,15 +125,8 @@ def check_owner_consents(session: Session, tournament: Tournament, bot: Bot, org
 
 def notify_entered(session: Session, tournament: Tournament, bot: Bot, organiser: Account) -> None:
     """Notify the owner of a bot that an organiser has entered it."""
-    payload = {
-        "tournament": tournament.id,
-        "name": tournament.name,
-        "bot": bot.id,
-        "bot_name": bot.name,
-        "from": organiser.id,
-        "from_name": organiser.name,
-    }
-    outbox.emit(session, NotificationType.TOURNAMENT_ENTERED, {bot.owner_id}, payload)
+    entered = {"tournament": tournament.id, "name": tournament.name, "bot": bot.id, "bot_name": bot.name}
+    notify(session, BotEntered(accounts=[bot.owner_id], **entered, by=organiser.id, by_name=organiser.name))
 
 
 def request_entry(session: Session, tournament_id: str, bot_id: str) -> EntryRequest:
@@ -201,14 +193,8 @@ def _get_open_request(session: Session, tournament_id: str, bot_id: str) -> Entr
 
 def _notify_owner(session: Session, tournament_id: str, bot_id: str, *, approved: bool, reason: str | None) -> None:
     tournament, bot = session.get_one(Tournament, tournament_id), session.get_one(Bot, bot_id)
-    payload = {
-        "tournament": tournament_id,
-        "name": tournament.name,
-        "bot": bot_id,
-        "approved": approved,
-        "reason": reason,
-    }
-    outbox.emit(session, DECIDED, {bot.owner_id}, payload)
+    about = {"tournament": tournament_id, "name": tournament.name, "bot": bot_id}
+    notify(session, EntryDecided(accounts=[bot.owner_id], **about, approved=approved, reason=reason))
 
 
 def _find_guest(session: Session, guest: str) -> Account:

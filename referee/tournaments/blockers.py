@@ -10,12 +10,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
+from referee.db.reporting import notify
+from referee.events import TournamentHeldUp
 from referee.games import catalogue
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments.organisers import organiser_ids
 from referee.tournaments.tables import Tournament
-from referee.webhooks import outbox
 
 MAX_NAMED: Final = 3  # stuck matches that the reason lists by id
 REMEDIES: Final = "Void each, with or without a rematch, or cancel it, or ask the operator to retry it."
@@ -53,8 +54,7 @@ def update_blocking_reason(session: Session, tournament: Tournament) -> bool:
         owners = owners.where(
             StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
         ).distinct()
-        payload = {"tournament": tournament.id, "name": tournament.name, "reason": now}
-        outbox.emit(
-            session, "tournament.held_up", organiser_ids(session, tournament) | {*session.scalars(owners)}, payload
-        )
+        concerned = organiser_ids(session, tournament) | {*session.scalars(owners)}
+        about = {"tournament": tournament.id, "name": tournament.name, "reason": now}
+        notify(session, TournamentHeldUp(accounts=concerned, **about))
     return True

@@ -4,12 +4,13 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
+from referee.db.reporting import notify
 from referee.errors import Conflict, NotFound
+from referee.events import BotDisqualified
 from referee.tournaments import entries
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import TournamentEntry
 from referee.tournaments.tournaments import lock_in_state
-from referee.webhooks import outbox
 
 
 def disqualify_bot(session: Session, tournament_id: str, bot_id: str, reason: str) -> TournamentEntry:
@@ -30,7 +31,7 @@ def disqualify_bot(session: Session, tournament_id: str, bot_id: str, reason: st
         entries.withdraw_bot(session, tournament_id, bot_id)
     entry.disqualified_at, entry.disqualification_reason = current_time(session), reason
     tournament.revision += 1
-    payload = {"tournament": tournament_id, "name": tournament.name, "bot": bot_id, "reason": reason}
-    outbox.emit(session, "tournament.disqualified", {bot.owner_id}, payload)
+    about = {"tournament": tournament_id, "name": tournament.name, "bot": bot_id, "reason": reason}
+    notify(session, BotDisqualified(accounts=[bot.owner_id], **about))
     session.flush()
     return entry

@@ -11,6 +11,7 @@ from referee.accounts.roles import Role
 from referee.db.engine import current_time
 from referee.db.texts import validate_texts
 from referee.errors import BadOption, Conflict
+from referee.events import TournamentChanged
 from referee.tournaments import entries, round_times, round_timing, starting, tournaments
 from referee.tournaments.lifecycle import mark_changed
 from referee.tournaments.private import check_private_terms
@@ -106,4 +107,4 @@ def _announce(session: Session, tournament: Tournament, changed: Collection[str]
         return
     if "name" in changed:
         tournaments.make_searchable(session, tournament)
-    starting.notify_participants(session, tournament, "tournament.changed", changed=sorted(changed))
+    starting.notify_participants(session, tournament, TournamentChanged, changed=sorted(changed))

@@ -78,7 +78,7 @@ def delete_draft(session: Session, tournament_id: str) -> None:
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     session.execute(delete(TournamentGuest).where(TournamentGuest.tournament_id == tournament_id))
     session.execute(delete(TournamentOrganiser).where(TournamentOrganiser.tournament_id == tournament_id))
-    session.execute(delete(Invitation).where(Invitation.object_id == tournament_id))
+    tournaments.hide_invitations(session, Invitation.object_id == tournament_id)
     session.delete(tournament)
 
 

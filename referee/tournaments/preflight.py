@@ -14,12 +14,13 @@ from referee.bots import certificates, checks, house_bots
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.engine import count_changed_rows, current_time
+from referee.db.reporting import notify
+from referee.events import BotUnhealthy
 from referee.matches import cancelling
 from referee.matches.queued_seats import refresh_queue
 from referee.matches.tables import MatchSeat, StoredMatch, is_unstarted
 from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
-from referee.webhooks import outbox
 
 TIME_LIMIT: Final = timedelta(seconds=60)  # a handshake takes a few seconds, or longer if the service is overloaded
 TIME_LIMIT_PER_BOT: Final = timedelta(seconds=0.1)
@@ -125,8 +126,8 @@ def _update_entry(session: Session, tournament: Tournament, entry: TournamentEnt
     was, reason = entry.preflight, _absence_reason(session, tournament, bot)
     entry.preflight, entry.preflight_reason = (Preflight.ABSENT if reason else Preflight.READY), reason
     if reason and was == Preflight.ASKED:
-        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
-        outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
+        about = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
+        notify(session, BotUnhealthy(accounts=[bot.owner_id], **about))
 
 
 def _is_pending(session: Session, tournament: Tournament, bot: Bot) -> bool:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from referee import pairing
 from referee.db.engine import Database, current_time
+from referee.events import TournamentFinished
 from referee.games import catalogue
 from referee.matches.states import OPEN, MatchState
 from referee.matches.tables import StoredMatch
@@ -260,7 +261,7 @@ def _finish_tournament(session: Session, tournament: Tournament, _: bytes) -> bo
         return False
     tournament.status, tournament.finished_at = TournamentState.FINISHED, current_time(session)
     tournament.revision += 1
-    starting.notify_participants(session, tournament, "tournament.finished")
+    starting.notify_participants(session, tournament, TournamentFinished)
     return True
 
 

@@ -9,7 +9,9 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
+from referee.db.reporting import notify
 from referee.errors import BadOption
+from referee.events import TournamentCancelled, TournamentEvent, TournamentHeldUp, TournamentStarted
 from referee.games import catalogue
 from referee.tournaments import preflight
 from referee.tournaments.match_creation import expect_matches
@@ -18,8 +20,6 @@ from referee.tournaments.rounds import get_format, load_state
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.tournaments import lock_in_state
-from referee.webhooks import outbox
-from referee.webhooks.tables import Webhook
 
 
 def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None) -> Tournament:
@@ -88,7 +88,7 @@ def _cancel_for_lack_of_entries(session: Session, tournament: Tournament, missin
     tournament.status, tournament.finished_at = TournamentState.CANCELLED, current_time(session)
     tournament.status_reason = f"Cancelled at its start: {missing}."
     tournament.revision += 1
-    notify_participants(session, tournament, "tournament.cancelled", reason=tournament.status_reason)
+    notify_participants(session, tournament, TournamentCancelled, reason=tournament.status_reason)
     return tournament
 
 
@@ -96,8 +96,8 @@ def _record_missed_start(session: Session, tournament: Tournament, reason: str) 
     message = f"{reason}. Start the tournament manually or set a new time."
     tournament.starts_at, tournament.status_reason = None, message
     tournament.revision += 1
-    payload = {"tournament": tournament.id, "name": tournament.name, "reason": message}
-    outbox.emit(session, "tournament.held_up", organiser_ids(session, tournament), payload)
+    concerned, about = organiser_ids(session, tournament), {"tournament": tournament.id, "name": tournament.name}
+    notify(session, TournamentHeldUp(accounts=concerned, **about, reason=message))
 
 
 def begin(session: Session, tournament: Tournament) -> bool:
@@ -119,7 +119,7 @@ def begin(session: Session, tournament: Tournament) -> bool:
         )
         _record_missed_start(session, tournament, f"Too few bots answered: {error.reason}")
         return False
-    notify_participants(session, tournament, "tournament.started")
+    notify_participants(session, tournament, TournamentStarted)
     return True
 
 
@@ -137,20 +137,10 @@ def _set_expected_matches(session: Session, tournament: Tournament) -> None:
     tournament.expected_matches = expect_matches(tournament, state)
 
 
-def notify_participants(session: Session, tournament: Tournament, notification: str, **more: Any) -> None:
-    """Notify the organiser and the owners of entered bots. ``more`` is added to the usual fields."""
+def notify_participants(session: Session, tournament: Tournament, event: type[TournamentEvent], **more: Any) -> None:
+    """Report an event to the organisers and the owners of entered bots. ``more`` are its other members."""
     owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id).distinct()
     owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
-    subscribers = owners.join(Webhook, Webhook.account_id == Bot.owner_id)  # few, where there are many owners
-    payload = {
-        "tournament": tournament.id,
-        "name": tournament.name,
-        "game": tournament.game,
-        "format": tournament.format,
-        "status": tournament.status,
-        **more,
-    }
-    organisers = organiser_ids(session, tournament)
-    recipients = organisers | {*session.scalars(subscribers)}
-    readers = organisers | {*session.scalars(owners)}
-    outbox.emit(session, notification, recipients, payload, readers=readers)
+    about = {name: getattr(tournament, name) for name in ("name", "game", "format", "status")}
+    concerned = organiser_ids(session, tournament) | {*session.scalars(owners)}
+    notify(session, event(accounts=concerned, tournament=tournament.id, **about, **more))

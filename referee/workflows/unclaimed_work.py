@@ -1,4 +1,4 @@
-"""Find handshakes, checks and messages that are due while none of their kind is under way: no runner claims them.
+"""Find handshakes, checks and work of extras that are due while none of their kind is under way: no runner claims them.
 
 ``queue_progress`` does this for matches. What is under way ends in bounded time, and then the next ones are claimed.
 """
@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from referee.bots import checks, handshakes
 from referee.bots.states import PROVEN, BotState
 from referee.bots.tables import Bot, Check
+from referee.db import extra_work
 from referee.db.engine import lease_now
 from referee.matches import capacity
-from referee.webhooks import deliveries
 
 
 def list_unclaimed(session: Session) -> list[str]:
@@ -31,6 +31,4 @@ def list_unclaimed(session: Session) -> list[str]:
         under_way = exists().where(leases.is_leased(boot, seconds))
         if session.scalar(due.where(~under_way).limit(1)) is not None:
             found.append(kind)
-    if deliveries.has_due(session) and not deliveries.has_claimed(session):
-        found.append("messages")
-    return found
+    return [*found, *extra_work.list_unclaimed(session)]

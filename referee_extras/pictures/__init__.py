@@ -8,7 +8,8 @@ A thread of the scheduler draws pictures (``drawer``): first those that were req
 from pathlib import Path
 from typing import Final
 
-from referee.plugs import Extra, PagePlace, Reaction
+from referee.events import AccountDeleted, BotDeleted, TournamentErased
+from referee.plugs import Extra, PagePlace
 
 EXTRA: Final = Extra(
     name="pictures",
@@ -20,10 +21,10 @@ EXTRA: Final = Extra(
     },
     metadata="referee_extras.pictures.tables:PicturesTable.metadata",
     tasks={"picture_drawing": "referee_extras.pictures.drawer:start_drawing"},
-    reactions={
-        Reaction.ACCOUNT_DELETED: "referee_extras.pictures.store:forget_account",
-        Reaction.BOT_DELETED: "referee_extras.pictures.store:forget_bot",
-        Reaction.TOURNAMENT_ERASED: "referee_extras.pictures.store:forget_tournament",
+    events={
+        AccountDeleted: "referee_extras.pictures.store:forget_account",
+        BotDeleted: "referee_extras.pictures.store:forget_bot",
+        TournamentErased: "referee_extras.pictures.store:forget_tournament",
     },
     disk_use="referee_extras.pictures.store:DISK_USE",
 )

@@ -11,6 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.idempotency import insert_once
+from referee.events import AccountDeleted, BotDeleted, TournamentErased
 from referee_extras.pictures.kinds import PictureKind
 from referee_extras.pictures.tables import Picture
 
@@ -131,17 +132,17 @@ def delete_picture(session: Session, wanted: WantedPicture) -> None:
     session.execute(delete(Picture).where(*_is(wanted.kind, wanted.subject_id)))
 
 
-def forget_account(session: Session, account_id: str) -> None:
+def forget_account(session: Session, deleted: AccountDeleted) -> None:
     """Delete the pictures of all bots of an account, also of those that were deleted before."""
-    _forget(session, PictureKind.BOT, select(Bot.id).where(Bot.owner_id == account_id))
+    _forget(session, PictureKind.BOT, select(Bot.id).where(Bot.owner_id == deleted.account))
 
 
-def forget_bot(session: Session, bot_id: str) -> None:
-    _forget(session, PictureKind.BOT, [bot_id])
+def forget_bot(session: Session, deleted: BotDeleted) -> None:
+    _forget(session, PictureKind.BOT, [deleted.bot])
 
 
-def forget_tournament(session: Session, tournament_id: str) -> None:
-    _forget(session, PictureKind.TOURNAMENT, [tournament_id])
+def forget_tournament(session: Session, erased: TournamentErased) -> None:
+    _forget(session, PictureKind.TOURNAMENT, [erased.tournament])
 
 
 def _forget(session: Session, kind: PictureKind, subject_ids: Sequence[str] | Select[Any]) -> None:

@@ -14,7 +14,6 @@ from referee import plugs
 from referee.db.engine import current_time, get_database
 from referee.db.idempotency import Idempotency
 from referee.matches.tables import Fault, LogRow, MatchLog
-from referee.webhooks.tables import Delivery
 from referee_extras.retention.tables import DiskUse
 
 KEPT_DAYS: Final = 400
@@ -23,7 +22,6 @@ _CONTENT: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {  # what counts rows,
     "logs": (MatchLog.match_id, (MatchLog.gzip_log, MatchLog.reveal_line)),
     "logs_of_running_matches": (LogRow.match_id, (LogRow.line,)),
     "fault_reports": (Fault.id, (Fault.request, Fault.reply)),
-    "deliveries": (Delivery.id, (Delivery.body,)),
     "responses": (Idempotency.key, (Idempotency.body,)),
 }
 _FILES: Final = {  # patterns of files in the data directory

@@ -19,7 +19,7 @@ from referee.matches import logs
 from referee.matches.tables import StoredMatch
 from referee_extras.retention.limits import Keep
 from referee_extras.retention.rules import WITH_LOGS, Kind, Rules
-from referee_extras.retention.sources import SOURCES, PrunableRow
+from referee_extras.retention.sources import PrunableRow, get_source
 from referee_extras.retention.tables import RetentionRun
 
 ROWS_PER_PORTION: Final = 200
@@ -34,7 +34,7 @@ class PruningElsewhere(Conflict):
 class Overdue:
     """Describe what a rule deletes of a kind: the number of rows, their size, and the time of the oldest."""
 
-    kind: Kind
+    kind: str
     rule: str
     rows: int
     bytes: int
@@ -43,7 +43,7 @@ class Overdue:
 
 def list_overdue(session: Session, rules: Rules) -> list[Overdue]:
     """Return what ``Pruner`` would delete now, of each kind. This reads all rows that may be deleted."""
-    return [_count_overdue(session, kind, rules[kind]) for kind in Kind]
+    return [_count_overdue(session, kind, keep) for kind, keep in rules.items()]
 
 
 class Pruner:
@@ -53,7 +53,7 @@ class Pruner:
         self._database, self._rules = database, rules
         self._runner = secrets.token_hex(16)
         self._after: PrunableRow | None = None
-        self._kinds = list(Kind)
+        self._kinds = list(rules)
         self._deleted_before: dict[str, list[int]] = {}  # in earlier runs of the day
         self.deleted: dict[str, list[int]] = {}  # by kind: rows, bytes
         self.is_started = False
@@ -104,16 +104,16 @@ class Pruner:
             self._finish()
             raise
 
-    def _select(self, session: Session, kind: Kind) -> list[PrunableRow]:
+    def _select(self, session: Session, kind: str) -> list[PrunableRow]:
         """Return the next rows to delete."""
         age = self._rules[kind].age
         if age is None:
             return []
-        candidates = SOURCES[kind].candidates(current_time(session) - age, self._after, ROWS_PER_PORTION)
+        candidates = get_source(kind).candidates(current_time(session) - age, self._after, ROWS_PER_PORTION)
         return [PrunableRow(*row) for row in session.execute(candidates)]
 
-    def _delete(self, kind: Kind, found: Sequence[PrunableRow]) -> None:
-        source, rule = SOURCES[kind], describe_rule(kind, self._rules[kind])
+    def _delete(self, kind: str, found: Sequence[PrunableRow]) -> None:
+        source, rule = get_source(kind), describe_rule(kind, self._rules[kind])
         sizes = {candidate.id: candidate.size for candidate in found}
         with self._database.write() as session:
             allowed = source.still_allowed(session, list(sizes))
@@ -156,9 +156,9 @@ def _add(first: Mapping[str, list[int]], second: Mapping[str, list[int]]) -> dic
     }
 
 
-def describe_rule(kind: Kind, keep: Keep) -> str:
+def describe_rule(kind: str, keep: Keep) -> str:
     """Return a rule in words, as the page of a match and the API show it."""
-    name = "logs of official ladders" if kind is Kind.LADDER_LOGS else str(kind).replace("_", " ")
+    name = "logs of official ladders" if kind == Kind.LADDER_LOGS else str(kind).replace("_", " ")
     return f"{name} are kept {keep if keep.days is None else f'for {keep}'}"
 
 
@@ -167,8 +167,8 @@ def find_last_run(session: Session) -> RetentionRun | None:
     return session.scalar(select(RetentionRun).order_by(RetentionRun.day.desc()).limit(1))
 
 
-def _count_overdue(session: Session, kind: Kind, keep: Keep) -> Overdue:
+def _count_overdue(session: Session, kind: str, keep: Keep) -> Overdue:
     rows, size, oldest = 0, 0, None
     if keep.age is not None:
-        rows, size, oldest = session.execute(SOURCES[kind].total(current_time(session) - keep.age)).one()
+        rows, size, oldest = session.execute(get_source(kind).total(current_time(session) - keep.age)).one()
     return Overdue(kind, describe_rule(kind, keep), rows, size, oldest)

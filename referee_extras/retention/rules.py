@@ -1,32 +1,51 @@
 """List what can be pruned, and the limits of each kind, which are settings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Self
 
 from environs import Env, ValidationError
 
+from referee import plugs
 from referee.settings import BadSettings, Settings
-from referee_extras.retention.limits import DAYS_30, DAYS_90, FOREVER, MAX_DAYS, Keep, parse_keep
+from referee_extras.retention.limits import FOREVER, MAX_DAYS, Keep, parse_keep
 
 MIN_DAYS_OF_LOGS: Final = 7  # long enough to dispute a result
 
 
 class Kind(StrEnum):
-    """List the kinds of data that are pruned."""
+    """List the kinds of data of the service that are pruned."""
 
     LADDER_LOGS = "ladder_logs"  # of matches that the service made on official ladders
     LOGS = "logs"
     FAULT_REPORTS = "fault_reports"
-    NOTIFICATIONS = "notifications"
-    DELIVERIES = "deliveries"
     TOKENS = "tokens"
     RESPONSES = "responses"  # stored for idempotency keys
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """Describe a kind of data that another extra offers. ``source`` names its ``sources.Source`` for ``plugs.load``."""
+
+    source: str
+    default: Keep
+    min_days: int = 1
+
+
+def list_offered() -> Mapping[str, Offered]:
+    """Return what other extras offer, by the kind of data."""
+    offers = (plugs.load(extra.offers["retention"]) for extra in plugs.extras() if "retention" in extra.offers)
+    return {kind: offered for kinds in offers for kind, offered in kinds.items()}
+
+
+def list_kinds() -> list[str]:
+    """Return the kinds of data that are pruned, those of other extras last."""
+    return [*Kind, *list_offered()]
+
+
 WITH_LOGS: Final = frozenset({Kind.LADDER_LOGS, Kind.LOGS})
-Rules = Mapping[Kind, Keep]
+Rules = Mapping[str, Keep]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +55,8 @@ class RetentionSettings:
     keep_ladder_logs_days: int = 90  # 0: forever
     keep_logs: Keep = FOREVER  # logs of all matches; what is never pruned is in ``sources``
     keep_fault_reports: Keep = FOREVER  # requests and replies of faults
-    keep_notifications: Keep = DAYS_90  # entries of inboxes
-    keep_deliveries: Keep = DAYS_30  # messages to webhooks
     keep_tokens: Keep = FOREVER  # tokens that were revoked or have expired
+    of_extras: Mapping[str, Keep] = field(default_factory=dict)  # by kind of data
 
     @classmethod
     def load(cls, env: Env) -> Self:
@@ -47,9 +65,11 @@ class RetentionSettings:
             keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_of_logs),
             keep_logs=_keep(env, "KEEP_LOGS", FOREVER, min_days=MIN_DAYS_OF_LOGS),
             keep_fault_reports=_keep(env, "KEEP_FAULT_REPORTS", FOREVER, min_days=MIN_DAYS_OF_LOGS),
-            keep_notifications=_keep(env, "KEEP_NOTIFICATIONS", DAYS_90),
-            keep_deliveries=_keep(env, "KEEP_DELIVERIES", DAYS_30, min_days=2),
             keep_tokens=_keep(env, "KEEP_TOKENS", FOREVER),
+            of_extras={
+                kind: _keep(env, f"KEEP_{kind.upper()}", offered.default, min_days=offered.min_days)
+                for kind, offered in list_offered().items()
+            },
         )
 
 
@@ -72,8 +92,7 @@ def rules_of(settings: Settings) -> Rules:
         Kind.LADDER_LOGS: Keep(days=kept.keep_ladder_logs_days or None),
         Kind.LOGS: kept.keep_logs,
         Kind.FAULT_REPORTS: kept.keep_fault_reports,
-        Kind.NOTIFICATIONS: kept.keep_notifications,
-        Kind.DELIVERIES: kept.keep_deliveries,
         Kind.TOKENS: kept.keep_tokens,
         Kind.RESPONSES: Keep(days=1),  # the API promises 24 hours
+        **{kind: kept.of_extras.get(kind, offered.default) for kind, offered in list_offered().items()},
     }

@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from api.fields import UtcDateTime, View, describe, member_of
-from referee_extras.retention.rules import Kind
+from referee_extras.retention.rules import list_kinds
 
 
 class DiskPartView(View):
@@ -13,12 +13,12 @@ class DiskPartView(View):
 
 
 class RetentionRuleView(View):
-    kind = fields.String(validate=member_of(Kind))
+    kind = fields.String(validate=member_of(list_kinds()))
     rule = fields.String(metadata=describe("How long this is kept, in words, such as `90 days`."))
 
 
 class PrunedView(View):
-    kind = fields.String(validate=member_of(Kind))
+    kind = fields.String(validate=member_of(list_kinds()))
     rows = fields.Integer()
     bytes = fields.Integer()
 

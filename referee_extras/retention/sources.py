@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, delete, exists, func, literal, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
+from referee import plugs
 from referee.accounts.tables import Token
 from referee.db.engine import count_changed_rows
 from referee.db.idempotency import Idempotency
@@ -16,9 +17,7 @@ from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, Fault, MatchLog, Result, SignedLog, StoredMatch
 from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import Tournament
-from referee.webhooks.states import DeliveryState
-from referee.webhooks.tables import Delivery, InboxEntry
-from referee_extras.retention.rules import Kind
+from referee_extras.retention.rules import Kind, list_offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,9 @@ def _clear_faults(session: Session, ids: Sequence[Any], rule: str) -> int:
     return count_changed_rows(session, update(Fault).where(Fault.id.in_(ids)).values(request=None, reply=None))
 
 
-def _deletion(column: Any) -> Callable[[Session, Sequence[Any], str], int]:
+def deletion(column: Any) -> Callable[[Session, Sequence[Any], str], int]:
+    """Return the function that deletes rows by this column, their key."""
+
     def delete_rows(session: Session, ids: Sequence[Any], rule: str) -> int:
         return count_changed_rows(session, delete(column.class_).where(column.in_(ids)))
 
@@ -108,24 +109,21 @@ _FAULT_BYTES: Final = func.coalesce(func.length(Fault.request), 0) + func.coales
 _RESPONSE_ID: Final = Idempotency.account_id + "/" + Idempotency.key
 _TOKEN_END: Final = func.coalesce(Token.revoked_at, Token.expires_at, type_=Token.created_at.type)
 
+
+def get_source(kind: str) -> Source:
+    """Return the rows of a kind of data, of the service or of another extra."""
+    offered = list_offered().get(kind)
+    return SOURCES[Kind(kind)] if offered is None else plugs.load(offered.source)
+
+
 SOURCES: Final[Mapping[Kind, Source]] = {
     Kind.LADDER_LOGS: Source(
         StoredMatch.id, StoredMatch.finished_at, _LOG_BYTES, _ladder_logs, log_pruning.delete_logs
     ),
     Kind.LOGS: Source(StoredMatch.id, Result.finished_at, _LOG_BYTES, _logs, log_pruning.delete_logs),
     Kind.FAULT_REPORTS: Source(Fault.id, Fault.created_at, _FAULT_BYTES, _faults, _clear_faults),
-    Kind.NOTIFICATIONS: Source(
-        InboxEntry.id, InboxEntry.created_at, _NOTHING, lambda query: query, _deletion(InboxEntry.id)
-    ),
-    Kind.DELIVERIES: Source(
-        Delivery.id,
-        Delivery.created_at,
-        func.length(Delivery.body),
-        lambda query: query.where(Delivery.status != DeliveryState.DUE),
-        _deletion(Delivery.id),
-    ),
     Kind.TOKENS: Source(
-        Token.id, _TOKEN_END, _NOTHING, lambda query: query.where(_TOKEN_END.is_not(None)), _deletion(Token.id)
+        Token.id, _TOKEN_END, _NOTHING, lambda query: query.where(_TOKEN_END.is_not(None)), deletion(Token.id)
     ),
     Kind.RESPONSES: Source(
         _RESPONSE_ID,

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from referee.plugs import Extra, Organised, PagePlace, Reaction
+from referee.events import AccountDeleted
+from referee.plugs import Extra, Organised, PagePlace
 from referee_extras.series.acts import SeriesAct
 
 SERIES: Final = Organised(
@@ -24,7 +25,7 @@ EXTRA: Final = Extra(
         PagePlace.TOURNAMENTS_TOP: "referee_extras.series.pages:link_to_series",
     },
     metadata="referee_extras.series.tables:SeriesTable.metadata",
-    reactions={Reaction.ACCOUNT_DELETED: "referee_extras.series.personal_data:hand_over_series"},
+    events={AccountDeleted: "referee_extras.series.personal_data:hand_over_series"},
     organised=[SERIES],
     act_kinds=list(SeriesAct),
     naming_act_kinds=[SeriesAct.CREATED, SeriesAct.DELETED],

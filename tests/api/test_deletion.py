@@ -347,7 +347,7 @@ def test_an_export_has_all_that_names_the_account_and_no_secret(service: Service
     # Every table with a cell of the owner is in the export, except those that repeat what others have.
     copies = {"search_index_content", "search_index_data", "search_index_idx", "search_index", "search_index_docsize"}
     tables = {trace.partition(".")[0] for trace in traces(service.database)} - copies
-    exports = {model.__tablename__ for model, _ in list_sections().values()}
+    exports = {section.model.__tablename__ for section in list_sections().values()}
     assert tables <= exports | {"ladder_month_rows"}
 
 
@@ -380,7 +380,7 @@ def test_every_table_that_names_an_account_or_a_bot_is_exported_or_exempt() -> N
         for table in all_tables()
         if {key.target_fullname for key in table.foreign_keys} & {"accounts.id", "bots.id"}
     }
-    exported = {model.__tablename__ for model, _ in list_sections().values()}
+    exported = {section.model.__tablename__ for section in list_sections().values()}
 
     assert naming - exported <= EXEMPT.keys(), "export it, or say why not"
     assert Account.__tablename__ in exported

@@ -8,7 +8,6 @@ from sqlalchemy import update
 from referee.accounts.entry_consent import EntryConsent
 from referee.db.engine import current_time
 from referee.tournaments.tables import Invitation
-from referee.webhooks.tables import InboxEntry
 from referee.workflows.accounts.invitations import MAX_PER_DAY, MAX_PER_DAY_FROM_ONE
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.organised import EXTRA_KINDS, KINDS, create, places
@@ -333,7 +332,7 @@ def test_E31_an_account_gets_few_invitations_a_day(service: Service, organiser: 
     answers += [invite(others[n // MAX_PER_DAY_FROM_ONE]) for n in range(MAX_PER_DAY - MAX_PER_DAY_FROM_ONE)]
     full = invite(others[-1])
     with service.database.write() as session:
-        session.execute(update(InboxEntry).values(created_at=current_time(session).replace(year=2020)))
+        session.execute(update(Invitation).values(created_at=current_time(session).replace(year=2020)))
 
     assert {answer.status_code for answer in answers} == {201}
     assert (beyond.get_json()["code"], "from you" in beyond.get_json()["detail"]) == ("quota_exceeded", True)

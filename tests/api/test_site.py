@@ -18,8 +18,8 @@ from referee.labels import state_label
 from referee.matches.states import MatchState
 from referee.tournaments.states import TournamentState
 from referee.viewer.presentation import presentations
-from referee.webhooks.states import WebhookState
 from referee.workflows.explaining.unrated import UNRATED_REASONS
+from referee_extras.notifications.states import WebhookState
 from tests.api.conftest import Person, Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from referee import plugs
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from tests.database import postgres
+from referee.events import Event
+from tests.database import postgres, reported
 from tests.database.databases import write_upgraded
 from tests.database.tables import all_tables
 from tests.database.world import FakeClock, World
@@ -27,6 +29,14 @@ def postgres_server() -> Iterator[postgres.Server | None]:
     except postgres.NoPostgres as error:
         _why.append(str(error))
         yield None
+
+
+@pytest.fixture
+def reported_events(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+    """Return a list that gets the events that the service reports to extras."""
+    installed = (*plugs.extras(), reported.COLLECTOR)
+    monkeypatch.setattr(plugs, "extras", lambda: installed)
+    return reported.begin()
 
 
 @pytest.fixture(scope="session")

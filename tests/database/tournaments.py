@@ -6,10 +6,8 @@ from typing import Any
 from referee.bots import handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import Database
-from referee.db.ids import new_id
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, progress, progression, starting, tournaments
-from referee.webhooks.tables import Webhook
 from referee.workflows.bots import handshake_results
 from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY
@@ -22,16 +20,6 @@ def create(world: World, **terms: Any) -> str:
     organiser = terms.pop("created_by", None) or world.account("organiser")
     with world.database.write() as session:
         return tournaments.create_tournament(session, "A Cup", created_by=organiser, **{**usual, **terms}).id
-
-
-def listening(world: World) -> str:
-    """Open the account of an organiser with a webhook for what holds up their tournaments; return its id."""
-    organiser = world.account("organiser")
-    hook = {"events": ["tournament.held_up"], "status": "active", "url": "https://x.example/", "revision": 1}
-    with world.database.write() as session:
-        moment = world.clock.utc_now()
-        session.add(Webhook(id=new_id("webhook"), account_id=organiser, secret_generation=1, created_at=moment, **hook))
-    return organiser
 
 
 def entered(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:

@@ -21,10 +21,11 @@ from referee import plugs
 from referee.accounts.tables import Account
 from referee.cli import main
 from referee.db.engine import Database
-from referee.db.reactions import react
+from referee.db.reporting import notify
 from referee.db.revisions import is_usable_at_start
 from referee.errors import Unavailable
-from referee.plugs import BrokenExtra, Extra, PagePlace, Reaction
+from referee.events import AccountDeleted, Event
+from referee.plugs import BrokenExtra, Extra, PagePlace
 from tests.api.conftest import Service
 from tests.database.world import World
 
@@ -35,7 +36,7 @@ Install = Callable[..., None]
 def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Return a function that installs, in place of all extras, one for each function that plugs in at a point."""
 
-    def put(point: PagePlace | Reaction, **functions: Callable[..., object]) -> None:
+    def put(point: PagePlace | type[Event], **functions: Callable[..., object]) -> None:
         for name, function in functions.items():
             module = ModuleType(f"referee_extras.{name}")
             reference = f"referee_extras.{name}:function"
@@ -43,7 +44,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
                 name=name,
                 folder=Path(),
                 places={point: reference} if isinstance(point, PagePlace) else {},
-                reactions={point: reference} if isinstance(point, Reaction) else {},
+                events={point: reference} if isinstance(point, type) else {},
             )
             vars(module).update(EXTRA=extra, function=function)
             monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -83,36 +84,36 @@ def test_an_extra_that_fails_at_a_place_is_left_out_logged_and_counted(
 def test_an_extra_that_fails_in_a_transaction_undoes_only_its_own_work(install: Install, world: World) -> None:
     owner = world.account()
 
-    def rename(session: Session, account_id: str) -> None:
-        session.execute(update(Account).where(Account.id == account_id).values(name="of the extra"))
+    def rename(session: Session, deleted: AccountDeleted) -> None:
+        session.execute(update(Account).where(Account.id == deleted.account).values(name="of the extra"))
         session.flush()
 
-    def fail(session: Session, account_id: str) -> None:
-        rename(session, account_id)
+    def fail(session: Session, deleted: AccountDeleted) -> None:
+        rename(session, deleted)
         session.execute(text("SELECT no_such_column FROM accounts"))
 
-    def note(session: Session, account_id: str) -> None:
-        names.append(session.scalars(select(Account.name).where(Account.id == account_id)).one())
+    def note(session: Session, deleted: AccountDeleted) -> None:
+        names.append(session.scalars(select(Account.name).where(Account.id == deleted.account)).one())
 
     names: list[str] = []
-    install(Reaction.ACCOUNT_DELETED, bad=fail, good=note)
+    install(AccountDeleted, bad=fail, good=note)
     with world.database.write() as session:
         session.execute(update(Account).where(Account.id == owner).values(name="of the service"))
-        react(session, Reaction.ACCOUNT_DELETED, owner)
+        notify(session, AccountDeleted(account=owner))
 
     with world.database.read() as session:
         assert session.get_one(Account, owner).name == "of the service"
     assert names == ["of the service"]
-    assert plugs.take_failures() == {("bad", "account_not_replayable"): 1}
+    assert plugs.take_failures() == {("bad", "AccountDeleted"): 1}
 
 
 def test_an_outage_of_the_database_in_an_extra_fails_the_whole_transaction(install: Install, world: World) -> None:
-    def fail(session: Session, account_id: str) -> None:
+    def fail(session: Session, deleted: AccountDeleted) -> None:
         raise OperationalError("UPDATE", {}, sqlite3.OperationalError("database is locked"))
 
-    install(Reaction.ACCOUNT_DELETED, bad=fail)
+    install(AccountDeleted, bad=fail)
     with pytest.raises(Unavailable), world.database.write() as session:
-        react(session, Reaction.ACCOUNT_DELETED, "acc_x")
+        notify(session, AccountDeleted(account="acc_x"))
 
     assert plugs.take_failures() == {}
 

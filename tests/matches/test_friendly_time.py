@@ -10,13 +10,13 @@ from redis import Redis
 from rq.serializers import JSONSerializer
 from sqlalchemy import select
 
+from referee.events import Event, FriendlyCancelled
 from referee.games import catalogue, game
 from referee.match.log import parse_row
 from referee.matches import logs, matches, recording
 from referee.matches.friendly_time import LEAST_S, TOO_LONG, is_over, longest_s
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Fault, StoredMatch
-from referee.webhooks.tables import InboxEntry
 from tests.database.world import World
 from tests.matches.test_queue_watch import redis as redis
 from tests.surroundings import MASTER_KEY
@@ -181,7 +181,9 @@ def test_E21_time_in_which_perhaps_nobody_played_does_not_count(
     assert (early, watched.play(60)) == (False, True)
 
 
-def test_E21_a_friendly_that_ends_charges_nobody_keeps_its_log_and_its_owners_are_told(watched: Watched) -> None:
+def test_E21_a_friendly_that_ends_charges_nobody_keeps_its_log_and_its_owners_are_told(
+    watched: Watched, reported_events: list[Event]
+) -> None:
     world, (first, second) = watched.world, watched.friendlies
     for match_id in (first, second):
         world.open_group(match_id)
@@ -198,13 +200,11 @@ def test_E21_a_friendly_that_ends_charges_nobody_keeps_its_log_and_its_owners_ar
     with world.database.read() as session:
         match = matches.get_match(session, ended)
         rows = [parse_row(line) for line in logs.read_log_file(session, match, gzipped=False).splitlines()]
-        told = session.scalars(select(InboxEntry).order_by(InboxEntry.account_id)).all()
         seats = matches.seats_of(session, [ended])[ended]
         assert session.scalars(select(Fault)).all() == []
     assert match.reason == TOO_LONG
     types = [row["type"] for row in rows]
     assert (types[0], types[-2:]) == ("header", ["reveal", "signature"])
-    assert {entry.event for entry in told} == {"friendly.cancelled"}
-    assert len(told) == 3  # the owners of both bots, and the account that arranged it
-    assert told[0].payload["bots"] == [seat.bot_id for seat in seats]
-    assert told[0].payload["reason"] == TOO_LONG
+    (told,) = [event for event in reported_events if isinstance(event, FriendlyCancelled)]
+    assert len(told.accounts) == 3  # the owners of both bots, and the account that arranged it
+    assert (told.bots, told.reason) == ([seat.bot_id for seat in seats], TOO_LONG)

@@ -22,8 +22,8 @@ from referee.matches.claims import Claim
 from referee.matches.queue_progress import QueueProgress, load_progress
 from referee.matches.shares import Lane, Pool, create_slots, slot_shares
 from referee.matches.states import MatchKind
-from referee.webhooks import webhooks
 from referee.workflows.unclaimed_work import list_unclaimed
+from referee_extras.notifications import webhooks
 from tests.database.growth import steps_of
 from tests.database.world import FakeClock, World
 from tests.matches.test_claim_costs import fill

@@ -1,18 +1,15 @@
 """Tournaments with a start time: they start then or later, or have missed it and wait for their organiser."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from sqlalchemy import select
 
 from referee.errors import BadOption, Conflict
-from referee.match.log import parse_row
+from referee.events import Event, TournamentHeldUp
 from referee.tournaments import editing, starting
 from referee.tournaments import entries as entering
 from referee.tournaments.tables import Tournament
-from referee.webhooks.tables import Delivery
-from tests.database.tournaments import answer_handshakes, create, enter, go_on, listening, start
+from tests.database.tournaments import answer_handshakes, create, enter, go_on, start
 from tests.database.world import World
 
 HOUR = timedelta(hours=1)
@@ -44,11 +41,8 @@ def set_start(world: World, event: str, **changes: object) -> Tournament:
         return editing.edit(session, event, revision=revision, **changes)
 
 
-def told(world: World) -> list[Any]:
-    with world.database.read() as session:
-        messages = [parse_row(body) for body in session.scalars(select(Delivery.body))]
-    assert {message["type"] for message in messages} <= {"tournament.held_up"}
-    return [message["data"] for message in messages]
+def held_up(events: list[Event]) -> list[tuple[str, str]]:
+    return [(event.tournament, event.reason) for event in events if isinstance(event, TournamentHeldUp)]
 
 
 def test_an_event_with_enough_bots_starts_at_its_time_or_as_soon_as_the_service_is_back(world: World) -> None:
@@ -63,8 +57,10 @@ def test_an_event_with_enough_bots_starts_at_its_time_or_as_soon_as_the_service_
     assert [state_of(world, event) for event in (punctual, late)] == [("running", None)] * 2
 
 
-def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_entries(world: World) -> None:
-    event = announced(world, 1, created_by=listening(world))
+def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_entries(
+    world: World, reported_events: list[Event]
+) -> None:
+    event = announced(world, 1)
     world.clock.moment += HOUR
 
     assert sweep(world) == ["open"]
@@ -78,14 +74,16 @@ def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_ent
         "The start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bot is entered. "
         "Start the tournament manually or set a new time."
     )
-    assert told(world) == [{"tournament": event, "name": "A Cup", "reason": reason}]
+    assert held_up(reported_events) == [(event, reason)]
     start(world, event)
     assert state_of(world, event) == ("running", None)
 
 
-def test_an_event_to_which_too_few_bots_answer_at_its_time_waits_for_its_organiser(world: World) -> None:
+def test_an_event_to_which_too_few_bots_answer_at_its_time_waits_for_its_organiser(
+    world: World, reported_events: list[Event]
+) -> None:
     seated = world.bots(3)
-    event = create(world, seats=3, starts_at=world.clock.moment + HOUR, created_by=listening(world))
+    event = create(world, seats=3, starts_at=world.clock.moment + HOUR)
     enter(world, event, *seated)
     world.clock.moment += HOUR
 
@@ -100,7 +98,7 @@ def test_an_event_to_which_too_few_bots_answer_at_its_time_waits_for_its_organis
         "Start the tournament manually or set a new time."
     )
     assert sweep(world) == []
-    assert told(world) == [{"tournament": event, "name": "A Cup", "reason": reason}]
+    assert held_up(reported_events) == [(event, reason)]
     start(world, event)
     assert state_of(world, event) == ("running", None)
 

@@ -13,8 +13,8 @@ from referee.botclient.address_caps import DELIVERIES, HANDSHAKES, AddressCaps
 from referee.botclient.client import CallLimits
 from referee.bots.handshakes import HANDSHAKES_PER_OWNER
 from referee.bots.tables import Bot
-from referee.webhooks import webhooks
-from referee.webhooks.tables import Delivery
+from referee_extras.notifications import webhooks
+from referee_extras.notifications.tables import Delivery
 from tests.workers.conftest import World
 from tests.workers.test_runner import SHORT, until
 from workers.runner import Runner

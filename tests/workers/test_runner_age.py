@@ -19,12 +19,12 @@ from referee.errors import Unavailable
 from referee.house.server import serve
 from referee.match.log import parse_row
 from referee.matches.tables import Fault, StoredMatch
-from referee.webhooks import webhooks
+from referee_extras.notifications import webhooks
+from tests.extras.notifications.test_sender import receivers
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_bot_checks import QUICK
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, serving, until
 from tests.workers.test_runner_claims import Clock
-from tests.workers.test_webhook_sender import receivers
 from workers import queues, runner
 from workers.capacity import FIRST_REST_S
 from workers.connectivity import Connectivity

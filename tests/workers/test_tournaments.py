@@ -3,19 +3,16 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import Database
-from referee.db.ids import new_id
-from referee.match.canonical import Json
-from referee.match.log import parse_row
+from referee.events import Event, TournamentEvent, TournamentFinished, TournamentStarted
 from referee.matches.tables import StoredMatch
 from referee.tournaments.tables import Tournament
-from referee.webhooks.tables import Delivery, Webhook
 from tests.database import scripted
 from tests.database.tournaments import answer_handshakes, create, enter, entered, start
 from tests.database.world import FakeClock, World
@@ -43,13 +40,13 @@ def status_of(world: World, tournament_id: str) -> str:
         return session.get_one(Tournament, tournament_id).status
 
 
-def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: World) -> None:
+def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(
+    world: World, reported_events: list[Event]
+) -> None:
     organiser, owner = world.account("organiser"), world.account()
     hour = world.clock.moment + timedelta(hours=1)
     tournament_id = create(world, format="knockout", starts_at=hour, created_by=organiser)
     enter(world, tournament_id, world.bot(owner), *world.bots(3))
-    for account in (organiser, owner):
-        listen(world, account)
     events = TournamentAdvancer(world.database, MASTER_KEY, Seconds())
 
     assert not events.advance_all()
@@ -61,10 +58,12 @@ def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: Wo
         assert events.advance_all()
         scripted.play_due(world.database, tournament_id)
 
-    with world.database.read() as session:
-        bodies = [parse_row(body) for body in session.scalars(select(Delivery.body).order_by(Delivery.created_at))]
-    told: list[Json] = [body for body in bodies if body["data"].get("tournament") == tournament_id]
-    assert [body["type"] for body in told] == ["tournament.started"] * 2 + ["tournament.finished"] * 2
+    told = [event for event in reported_events if isinstance(event, TournamentEvent)]
+    assert [(type(event), event.status) for event in told] == [
+        (TournamentStarted, "running"),
+        (TournamentFinished, "finished"),
+    ]
+    assert all({organiser, owner} <= set(event.accounts) for event in told)
 
 
 class Overtaken(Database):
@@ -121,19 +120,3 @@ def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
     assert arranged == {sound}
     assert len(complaints) == 1
     assert len([one for one in caplog.records if one.levelname == "ERROR"]) == 2
-
-
-def listen(world: World, account: str) -> None:
-    with world.database.write() as session:
-        session.add(
-            Webhook(
-                id=new_id("webhook"),
-                account_id=account,
-                url="https://example.org/hook",
-                events=["tournament.started", "tournament.finished"],
-                status="active",
-                secret_generation=1,
-                revision=1,
-                created_at=datetime(2026, 1, 1, tzinfo=UTC),
-            )
-        )

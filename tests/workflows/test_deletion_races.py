@@ -25,10 +25,10 @@ from referee.matches import matches, openings, quotas
 from referee.matches.openings import FailedStep
 from referee.matches.tables import FailedNonce, MatchSeat, StoredMatch
 from referee.tournaments import admission, entries, tournaments
-from referee.webhooks import webhooks
 from referee.workflows.accounts import account_oversight, invitations
 from referee.workflows.ending import deal_group_superseding
 from referee.workflows.erasing import account_deletion, erasure
+from referee_extras.notifications import webhooks
 from tests.database.tournaments import begun, create
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY

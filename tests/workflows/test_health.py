@@ -2,26 +2,21 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from sqlalchemy import select
-
 from referee.bots import bots, handshakes, house_bots
-from referee.match.log import parse_row
-from referee.webhooks.tables import Delivery, Webhook
+from referee.events import BotUnhealthy, Event
 from referee.workflows.bots import handshake_results
 from referee.workflows.ending import health
-from tests.database.world import MANIFEST, START, World
+from tests.database.world import MANIFEST, World
 
 
-def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_handshake_brings_it_back(world: World) -> None:
+def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_handshake_brings_it_back(
+    world: World, reported_events: list[Event]
+) -> None:
     sick, well = world.bots(2)
     match_id = world.match([sick, well])
     with world.database.write() as session:
         sound = house_bots.get_or_create_house_bot(session, "sound").id
         owner_id = bots.get_bot(session, sick).owner_id
-        hook = {"url": "https://a.example.org", "status": "active", "secret_generation": 1, "revision": 1}
-        wanted = ["bot.unhealthy"]
-        session.add(Webhook(id="whk_1", account_id=owner_id, events=wanted, created_at=START, **hook))
-        session.flush()
 
         def sour(*soured: str) -> list[str]:
             return health.update_unreachable_streaks(session, match_id, unreachable=soured, seated=[sick, well, sound])
@@ -36,10 +31,9 @@ def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_handshake_brings
         assert (bot.status, bot.status_reason, bot.unreachable_streak) == ("paused", health.PAUSE_REASON, 4)
         assert (bots.get_bot(session, sound).status, bots.get_bot(session, sound).unreachable_streak) == ("house", 0)
         assert bots.get_bot(session, well).unreachable_streak == 0
-        (delivery,) = session.scalars(select(Delivery))
-        assert parse_row(delivery.body)["data"] == {
-            "bot": sick, "name": bot.name, "tournament": None, "reason": health.PAUSE_REASON
-        }  # fmt: skip
+        reason = health.PAUSE_REASON
+        told = BotUnhealthy(accounts=[owner_id], bot=sick, name=bot.name, tournament=None, reason=reason)
+        assert reported_events == [told]
 
         assert bots.resume(session, sick).status == "unverified"
         (handshake,) = handshakes.claim_due_handshakes(session)

@@ -1,12 +1,10 @@
-// Run the account page: sign in and out, and show the bots, tokens and webhooks of the account.
+// Run the account page: sign in and out, and show the bots, and tokens of the account, and sections of extras.
 import { showBots } from "./account_bots.js";
 import { showFriendlies } from "./account_friendlies.js";
-import { showInbox } from "./account_inbox.js";
 import { showInvitations } from "./account_invitations.js";
 import { showRecoveryCode, wireRecovery } from "./account_recovery.js";
 import { showSelf } from "./account_self.js";
 import { showTokens } from "./account_tokens.js";
-import { showWebhooks } from "./account_webhooks.js";
 import { byId, fill } from "./dom.js";
 import { onSubmit, showErrors, wireSignOut, wrong } from "./forms.js";
 import { isDeviceToken, signIn, signOut, staySignedIn, token } from "./session.js";
@@ -18,7 +16,7 @@ async function show() {
   const me = await showSelf();
   fill(byId("signed-in"), { name: me.name, role: me.role === "owner" ? "" : me.role, id: me.id });
   showRecoveryCode(me);
-  const parts = await Promise.allSettled([showInbox(), showInvitations(() => showBots(me, listedBots)), showBots(me, listedBots), showFriendlies(), showTokens(), showWebhooks()]);
+  const parts = await Promise.allSettled([showInvitations(() => showBots(me, listedBots)), showBots(me, listedBots), showFriendlies(), showTokens(), ...showAdded()]);
   const missing = parts.filter((part) => part.status === "rejected").map((part) => part.reason.message);
   byId("trouble").hidden = missing.length === 0;
   byId("trouble").textContent = missing.join(" ");
@@ -26,6 +24,11 @@ async function show() {
   for (const part of document.querySelectorAll("[data-needs-all]")) part.hidden = isLimited;
   byId("limited").hidden = !isLimited;
   showSignedIn(true);
+}
+
+/** Load the modules of sections that extras add; each exports show(). */
+function showAdded() {
+  return [...document.querySelectorAll("[data-module]")].map(async (section) => (await import(section.dataset.module)).show());
 }
 
 /** Show the account, or the form to sign in. Until this is known, the page shows neither. */

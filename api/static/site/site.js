@@ -1,9 +1,9 @@
-// Show times in the reader's time zone and, to a signed-in person, how much is unread in their inbox, on every page.
+// Show times in the reader's time zone and load what extras show to a signed-in person, on every page.
 import { localMoments } from "./local_time.js";
 
 localMoments(document);
 
-/** Return whether somebody is signed in. The module that knows is fetched only for them. */
+/** Return whether somebody is signed in. Modules of extras are fetched only for them. */
 function isSignedIn() {
   try {
     return (sessionStorage.getItem("referee.token") ?? localStorage.getItem("referee.token")) !== null;
@@ -12,4 +12,4 @@ function isSignedIn() {
   }
 }
 
-if (isSignedIn()) import("./inbox_count.js").then(({ countUnread }) => countUnread());
+if (isSignedIn()) for (const module of document.body.dataset.signedInModules.split(" ").filter(Boolean)) import(module);

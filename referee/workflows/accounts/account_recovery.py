@@ -23,12 +23,11 @@ from referee.bots.states import PROVEN
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.names import name_key
+from referee.db.reporting import notify
 from referee.errors import NotFound, RecoveryRefused
+from referee.events import AccountRecovered, RecoveryCodeMade
 from referee.master_keys import key_ring
 from referee.protocol.signing import bot_secrets, recovery_proof
-from referee.timestamps import format_time
-from referee.webhooks import outbox
-from referee.webhooks.states import NotificationType
 
 CHALLENGE_LIFETIME: Final = timedelta(minutes=5)
 BY_CODE: Final = "recovery_code"  # how an account was recovered; otherwise the id of the bot
@@ -53,8 +52,8 @@ def make_challenge(session: Session, master_key: bytes) -> tuple[str, datetime]:
 def make_code(session: Session, account_id: str, token_id: str) -> str:
     """Return a new recovery code, which ends when this token is revoked. Notify the owner: a thief may have made it."""
     code = recovery_codes.renew_code(session, account_id, token_id)
-    payload = {"account": account_id, "token": token_id, "at": format_time(current_time(session))}
-    outbox.emit(session, NotificationType.RECOVERY_CODE_MADE, [account_id], payload)
+    made = {"account": account_id, "token": token_id, "at": current_time(session)}
+    notify(session, RecoveryCodeMade(accounts=[account_id], **made))
     return code
 
 
@@ -105,8 +104,7 @@ def replace_tokens(session: Session, account: Account, proof: str) -> tuple[Toke
     token, text = accounts.create_token(session, account.id, TOKEN_NAME)
     proven = update(Bot).where(Bot.owner_id == account.id, Bot.id == proof)
     session.execute(proven.values(recovery_token_id=token.id))
-    payload = {"account": account.id, "proof": proof, "at": format_time(moment)}
-    outbox.emit(session, NotificationType.ACCOUNT_RECOVERED, [account.id], payload)
+    notify(session, AccountRecovered(accounts=[account.id], account=account.id, proof=proof, at=moment))
     return token, text, code
 
 

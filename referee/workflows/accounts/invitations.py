@@ -5,7 +5,7 @@
 Nothing happens before the account accepts. To enter a bot at the request of its owner is the job of ``admission``.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select, update
@@ -18,18 +18,18 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
+from referee.db.reporting import notify
 from referee.errors import Conflict, Forbidden, NeedsAcceptance, NotFound, QuotaExceeded
+from referee.events import InvitationDecided, InvitationReceived
 from referee.friendlies.states import ChallengerVerdict
 from referee.friendlies.tables import ChallengerEntry
 from referee.plugs import Organised
 from referee.tournaments import admission, entries, organisers, tournaments
 from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationKind, InvitationState
 from referee.tournaments.tables import Invitation, Tournament
-from referee.webhooks import inbox, outbox
-from referee.webhooks.states import NotificationType
 
-MAX_PER_DAY: Final = 20  # of an account, so that nobody can fill its inbox with them
+MAX_PER_DAY: Final = 20  # of an account, so that nobody can flood it with them
 MAX_PER_DAY_FROM_ONE: Final = 3  # of an account from the same inviter, so that one alone cannot use them all up
 MAX_PENDING: Final = 1000  # of a tournament
 _DAY: Final = timedelta(days=1)
@@ -132,7 +132,7 @@ def list_invitations(
         query = query.where(Invitation.object_id == object_id)
     if pending is not None:
         query = query.where(_is_pending() if pending else ~_is_pending())
-    return load_newest_first(session, query, Invitation.created_at, Invitation.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Invitation.created_at.desc(), Invitation.id.desc(), limit=limit, cursor=cursor)
 
 
 def state_of(session: Session, invitation: Invitation) -> InvitationState:
@@ -217,14 +217,7 @@ def _invite(
     withdrawn = earlier.where(Invitation.state == InvitationState.WITHDRAWN, Invitation.decided_at > moment - _DAY)
     if session.scalar(withdrawn.limit(1)) is not None:
         raise QuotaExceeded("The same invitation was withdrawn in the last 24 hours. Try again later.")
-    # Not the invitations, which are deleted with what they are about.
-    recent = inbox.list_recent(session, NotificationType.INVITATION_RECEIVED, [account_id], _DAY)
-    if [payload["from"] for _, payload in recent].count(inviter.id) >= MAX_PER_DAY_FROM_ONE:
-        raise QuotaExceeded(
-            f"The account got {MAX_PER_DAY_FROM_ONE} invitations from you in the last 24 hours. Try again later."
-        )
-    if len(recent) >= MAX_PER_DAY:
-        raise QuotaExceeded(f"The account got {MAX_PER_DAY} invitations in the last 24 hours. Try again later.")
+    _check_quota(session, account_id, inviter, moment - _DAY)
     invitation = Invitation(
         id=new_id("invitation"),
         kind=kind,
@@ -237,10 +230,26 @@ def _invite(
     )
     session.add(invitation)
     session.flush()
-    more = {"bot_name": None if bot is None else bot.name, "from": inviter.id, "from_name": inviter.name}
-    payload = _payload(invitation, managed) | more
-    outbox.emit(session, NotificationType.INVITATION_RECEIVED, [account_id], payload)
+    received = InvitationReceived(
+        accounts=[account_id],
+        **_describe(invitation, managed),
+        bot_name=None if bot is None else bot.name,
+        by=inviter.id,
+        by_name=inviter.name,
+    )
+    notify(session, received)
     return invitation
+
+
+def _check_quota(session: Session, account_id: str, inviter: Account, since: datetime) -> None:
+    recent = select(Invitation.invited_by).where(Invitation.account_id == account_id, Invitation.created_at > since)
+    senders = session.scalars(recent).all()
+    if senders.count(inviter.id) >= MAX_PER_DAY_FROM_ONE:
+        raise QuotaExceeded(
+            f"The account got {MAX_PER_DAY_FROM_ONE} invitations from you in the last 24 hours. Try again later."
+        )
+    if len(senders) >= MAX_PER_DAY:
+        raise QuotaExceeded(f"The account got {MAX_PER_DAY} invitations in the last 24 hours. Try again later.")
 
 
 def ids_of_object(invitation: Invitation) -> dict[str, str | None]:
@@ -249,9 +258,9 @@ def ids_of_object(invitation: Invitation) -> dict[str, str | None]:
     return {**ids, "tournament" if concerns_tournament(invitation) else invitation.kind: invitation.object_id}
 
 
-def _payload(invitation: Invitation, managed: Any) -> dict[str, str | None]:
-    about = {"name": managed.name, "bot": invitation.bot_id}
-    return {"invitation": invitation.id, **ids_of_object(invitation), **about}
+def _describe(invitation: Invitation, managed: Any) -> dict[str, Any]:
+    about = ids_of_object(invitation)
+    return {"invitation": invitation.id, "about": about, "name": managed.name, "bot": invitation.bot_id}
 
 
 def _get_decidable(
@@ -278,8 +287,8 @@ def _decide(
         raise Conflict("The invitation was decided or withdrawn just now.")
     session.refresh(invitation)
     if after != InvitationState.WITHDRAWN:
-        payload = _payload(invitation, get_object(session, invitation)) | {"state": after}
-        outbox.emit(session, NotificationType.INVITATION_DECIDED, [invitation.invited_by], payload)
+        about = _describe(invitation, get_object(session, invitation))
+        notify(session, InvitationDecided(accounts=[invitation.invited_by], **about, state=after))
 
 
 def _count_pending(session: Session, object_id: str, kind: str, account_id: str | None = None) -> int:

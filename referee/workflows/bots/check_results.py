@@ -6,9 +6,9 @@ from sqlalchemy.orm import Session
 from referee.bots import bots, checks
 from referee.bots.checks import CheckOutcome, ClaimedCheck
 from referee.bots.tables import Certificate
+from referee.db.reporting import notify
+from referee.events import CertificateLost
 from referee.ladders import members, new_versions
-from referee.webhooks import outbox
-from referee.webhooks.states import NotificationType
 
 
 def finish_check(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> None:
@@ -25,8 +25,8 @@ def finish_check(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome)
         new_versions.begin_version(session, bot, certificate)
     members.refresh_memberships(session, bot)
     if outcome.version is not None and (lost := sorted(before - set(outcome.passed))):
-        payload = {"bot": bot.id, "name": bot.name, "version": outcome.version, "games": lost}
-        outbox.emit(session, NotificationType.CERTIFICATE_LOST, [bot.owner_id], payload)
+        owner, about = [bot.owner_id], {"bot": bot.id, "name": bot.name, "version": outcome.version}
+        notify(session, CertificateLost(accounts=owner, **about, games=lost))
 
 
 def _certified_games(session: Session, bot_id: str) -> set[str]:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from referee.db.prepared import Prepared
 from referee.errors import NotFound
 from referee.ladders import ledger
-from referee.ladders.rating_replay import RatedSeats, RatingMove
+from referee.ladders.rating_replay import RatedSeats
 from referee.match.log import digest, reveal_line
 from referee.match.reveal import Reveal
 from referee.match.signature import ChainHead
@@ -32,13 +32,9 @@ class _Group(NamedTuple):
 
 
 class ClosedGroup(NamedTuple):
-    """Hold what a closed group reveals, the rating changes by its matches, keyed by match id, and the chain's head.
-
-    ``head`` is None if none of its matches has a log.
-    """
+    """Hold what a closed group reveals, and the chain's head, which is None if none of its matches has a log."""
 
     reveal: Reveal
-    moves: dict[str, list[RatingMove]]
     head: ChainHead | None
 
 
@@ -85,8 +81,8 @@ def close_if_over(
     digests = _reveal_in_logs(session, matches, reveal, last_lines or {})
     head = (chain or ChainWriter(session, master_key)).sign(digests)
     _CLOSE.execute(session, {"of": group_id})
-    moves = ledger.enter_results(session, _load_counting_results(matches))
-    return ClosedGroup(reveal, moves, head)
+    ledger.enter_results(session, _load_counting_results(matches))
+    return ClosedGroup(reveal, head)
 
 
 def _reveal_in_logs(

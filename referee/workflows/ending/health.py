@@ -10,8 +10,9 @@ from referee.bots.bots import MAX_UNREACHABLE_STREAK
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.prepared import Prepared
+from referee.db.reporting import notify
+from referee.events import BotUnhealthy
 from referee.matches.tables import StoredMatch
-from referee.webhooks import outbox
 
 PAUSE_REASON: Final = (
     f"the bot was unreachable at the end of {MAX_UNREACHABLE_STREAK} matches in a row: check its faults, then resume"
@@ -64,6 +65,6 @@ def update_unreachable_streaks(
         session.scalar(select(StoredMatch.tournament_id).where(StoredMatch.id == match_id)) if paused else None
     )
     for bot in paused:
-        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSE_REASON}
-        outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
+        about = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSE_REASON}
+        notify(session, BotUnhealthy(accounts=[bot.owner_id], **about))
     return [bot.id for bot in paused]

@@ -5,7 +5,7 @@ and changes ratings (``deal_group_closing``).
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -21,9 +21,7 @@ from referee.db.prepared import Prepared, insert_columns
 from referee.errors import StaleEpoch
 from referee.house.players import is_house
 from referee.ladders import ledger, ratings
-from referee.ladders.match_ratings import SeatRating, changes_of, rate_seats
 from referee.ladders.tables import Ladder
-from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.chain import ChainWriter
@@ -31,8 +29,6 @@ from referee.matches.recording import MatchUpdate, write_reports
 from referee.matches.scheduling import counts_on_ladder
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
-from referee.webhooks import inbox, outbox
-from referee.webhooks.states import NotificationType
 from referee.workflows.ending import deal_group_closing, health
 from referee.workflows.ending.deal_group_closing import ClosedGroup
 
@@ -101,7 +97,6 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
         closed[group_id] = deal_group_closing.close_if_over(
             session, group_id, master_key=master_key, last_lines=last_rows, chain=chain
         )
-    _notify_owners(session, list(ended.values()), closed)
     return [MatchEnd(result, closed[ended[result.match_id].group_id]) for result in results]
 
 
@@ -109,25 +104,15 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
 class _EndedMatch:
     """Hold a match whose log and seats are stored. In ``result``, only the number is missing."""
 
-    game: str
     group_id: str
-    tournament_id: str | None
-    is_arranged: bool  # by an account, outside tournaments and official ladders
-    seats: Sequence["_Seat"]
     result: dict[str, Any]
     last_row: tuple[int, bytes]  # number and bytes
-    subscribed: Sequence[str]  # ids of the webhooks that receive the end
-
-    @property
-    def account_ids(self) -> list[str]:
-        """Return the ids of the owners of the bots, without those of house bots."""
-        return [owner for owner in self.result["owners"] if owner is not None]
 
 
 def _end_match(
     session: Session, finished: FinishedMatch, match: "_MatchTerms", seats: Sequence["_Seat"]
 ) -> _EndedMatch:
-    """Store the log and the faults of a match that is finished, and its messages to the owners of the bots."""
+    """Store the log and the faults of a match that is finished."""
     tail, outcome = finished.tail, finished.outcome
     if len(finished.recorded) != tail.start:
         raise ValueError(f"{len(finished.recorded)} recorded rows, but the last ones begin at {tail.start}")
@@ -150,12 +135,7 @@ def _end_match(
         "engine_version": parse_row(lines[0])["engine_version"],
         "finished_at": match.finished_at,
     }
-    subscribed = outbox.list_subscribed(session, NotificationType.MATCH_FINISHED, [seat.owner_id for seat in seats])
-    last_row = len(lines) - 1, lines[-1]
-    is_arranged = match.tournament_id is None and match.ladder_id is None
-    return _EndedMatch(
-        match.game, match.group_id, match.tournament_id, is_arranged, seats, result, last_row, subscribed
-    )
+    return _EndedMatch(match.group_id, result, (len(lines) - 1, lines[-1]))
 
 
 def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[FinishedMatch, _EndedMatch]]) -> None:
@@ -175,51 +155,6 @@ def _enter_results(session: Session, matches: Sequence[_EndedMatch]) -> list[Res
     counted = Counter(ladder_id for result in values if (ladder_id := result["ladder_id"]) is not None)
     _COUNT_RESULTS.execute_each(session, [{"of": ladder_id, "added": added} for ladder_id, added in counted.items()])
     return [Result(seq=seq, **result) for ((seq,),), result in zip(added, values, strict=True)]
-
-
-def _notify_owners(session: Session, matches: Sequence[_EndedMatch], closed: Mapping[str, ClosedGroup | None]) -> None:
-    """Tell the owners of the results and, if these count on a ladder already, of the rating changes."""
-    told = [
-        (match, _describe_end(match, closed[match.group_id]))
-        for match in matches
-        if match.subscribed or match.is_arranged
-    ]
-    for match, payload in told:
-        outbox.emit_to(session, NotificationType.MATCH_FINISHED, match.subscribed, payload)
-    arranged = [(match.account_ids, payload) for match, payload in told if match.is_arranged]
-    inbox.add_all_entries(session, NotificationType.MATCH_FINISHED, arranged)
-
-
-def _describe_end(match: _EndedMatch, closed: ClosedGroup | None) -> Json:
-    """Return the payload of the message about the end of a match."""
-    result = match.result
-    changes = changes_of(closed.moves.get(result["match_id"], ()) if closed else ())
-    ratings = rate_seats(result["bots"], result["placements"], changes)
-    ends = zip(match.seats, result["placements"], result["returns"], ratings, strict=True)
-    return {
-        "match": result["match_id"],
-        "game": match.game,
-        "tournament": match.tournament_id,
-        "seats": [
-            {
-                "seat": seat.seat,
-                "bot": seat.bot_id,
-                "name": seat.bot_name,
-                "entrant": seat.entrant_id or seat.bot_id,
-                "placement": placement,
-                "returns": returns,
-                "rating": _rating_members(rating),
-            }
-            for seat, placement, returns, rating in ends
-        ],
-    }
-
-
-def _rating_members(rating: SeatRating | None) -> dict[str, int | float] | None:
-    if rating is None:
-        return None
-    scores = {"expected": round(rating.expected, 3), "scored": round(rating.scored, 3)}
-    return {"before_micro": rating.before, "change_micro": rating.change, **scores}
 
 
 def _set_finished(session: Session, tails: Sequence[MatchUpdate]) -> list["_MatchTerms"]:
@@ -265,8 +200,6 @@ class _MatchTerms(NamedTuple):
     seats: int
     rated: bool
     group_id: str
-    tournament_id: str | None
-    ladder_id: str | None
     finished_at: datetime
 
 
@@ -278,7 +211,6 @@ class _Seat(NamedTuple):
     version: str | None
     owner_id: str
     bot_url: str
-    bot_name: str
 
 
 _MATCHES, _SEATS, _BOTS, _RESULTS, _LADDERS = (
@@ -291,7 +223,7 @@ _END: Final = Prepared(
     .returning(*(_MATCHES.c[name] for name in _MatchTerms._fields))
 )
 _SEATED: Final = Prepared(
-    select(*(_SEATS.c[name] for name in _Seat._fields[:-3]), _BOTS.c.owner_id, _BOTS.c.url, _BOTS.c.name)
+    select(*(_SEATS.c[name] for name in _Seat._fields[:-2]), _BOTS.c.owner_id, _BOTS.c.url)
     .join_from(_SEATS, _BOTS, _BOTS.c.id == _SEATS.c.bot_id)
     .where(_SEATS.c.match_id == bindparam("of"))
     .order_by(_SEATS.c.seat)

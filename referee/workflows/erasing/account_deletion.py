@@ -21,19 +21,17 @@ from referee.db import former_names
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.kinds import NamedKind, SearchKind
 from referee.db.names import name_key, spare_key
-from referee.db.reactions import react
+from referee.db.reporting import notify
 from referee.errors import Conflict
+from referee.events import AccountDeleted, AccountErased, TournamentErased
 from referee.friendlies import requests
 from referee.friendlies.states import RequestState
 from referee.friendlies.tables import ChallengerEntry, FriendlyRequest, RequestedOwner
 from referee.ladders.tables import MonthRow
-from referee.plugs import Reaction
 from referee.tournaments import lifecycle, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentEntry, TournamentGuest
-from referee.webhooks import webhooks
-from referee.webhooks.tables import InboxEntry, Webhook
-from referee.workflows.erasing import erasure, named_messages, stored_responses
+from referee.workflows.erasing import act_names, erasure, stored_responses
 from referee.workflows.voids import tournament_cancellation
 
 _NAMED: Final = 5  # tournaments that an error names
@@ -62,7 +60,7 @@ def delete_account(
     _check_may_be_deleted(session, by, account)
     erasure.overwrite_deleted_rows(session)
     _hand_over_tournaments(session, account, ends_tournaments, master_key)
-    react(session, Reaction.ACCOUNT_DELETED, account.id)
+    notify(session, AccountDeleted(account=account.id))
     owned = select(Bot.id).where(Bot.owner_id == account_id, Bot.deleted_at.is_(None)).order_by(Bot.id)
     for bot_id in session.scalars(owned).all():
         erasure.delete_bot(session, bot_id, master_key=master_key)
@@ -113,8 +111,7 @@ def _end_tournament(session: Session, tournament: Tournament, master_key: bytes)
     tournament.name = neutral_name(_ENDED_TOURNAMENT, tournament.id)
     tournament.description = tournament.prizes = None
     erasure.remove_document(session, SearchKind.TOURNAMENT, tournament.id)
-    react(session, Reaction.TOURNAMENT_ERASED, tournament.id)
-    named_messages.replace_tournament_name(session, tournament.id, tournament.name)
+    notify(session, TournamentErased(tournament=tournament.id, name=tournament.name))
 
 
 def _has_bots_of_others(session: Session, tournament: Tournament, account: Account) -> bool:
@@ -153,12 +150,10 @@ def _leave_friendlies(session: Session, account_id: str) -> None:
 
 
 def _delete_rows(session: Session, account_id: str) -> None:
-    for webhook_id in session.scalars(select(Webhook.id).where(Webhook.account_id == account_id)).all():
-        webhooks.remove(session, webhook_id)
-    for table in (Token, InboxEntry, OrganiserRequest, TournamentGuest):
+    for table in (Token, OrganiserRequest, TournamentGuest):
         session.execute(delete(table).where(table.account_id == account_id))
-    of_account = or_(Invitation.account_id == account_id, Invitation.invited_by == account_id)
-    session.execute(delete(Invitation).where(of_account))
+    session.execute(delete(Invitation).where(Invitation.account_id == account_id))
+    tournaments.hide_invitations(session, Invitation.invited_by == account_id)
     stored_responses.forget_account(session, account_id)
 
 
@@ -176,4 +171,5 @@ def _make_nameless(session: Session, account: Account) -> None:
     erasure.remove_document(session, SearchKind.OWNER, account.id)
     month_rows = update(MonthRow).where(MonthRow.owner_id == account.id)
     session.execute(month_rows.values(owner_name=account.name))
-    named_messages.replace_account_name(session, account.id, account.name)
+    act_names.replace_account_name(session, account.id, account.name)
+    notify(session, AccountErased(account=account.id, name=account.name))

@@ -7,7 +7,7 @@ would give a secret away.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Table, inspect, or_, select, tuple_
 
@@ -39,8 +39,6 @@ from referee.tournaments.tables import (
     TournamentGuest,
     TournamentOrganiser,
 )
-from referee.webhooks.masked_urls import mask_url
-from referee.webhooks.tables import Delivery, InboxEntry, Webhook
 
 Condition = Callable[[str, Select[Any]], ColumnElement[bool]]  # of the id of the account and those of its bots
 
@@ -53,43 +51,50 @@ LEFT_OUT: Final = frozenset(
 )
 
 
+class Section(NamedTuple):
+    """Describe the rows of a section. ``mask`` returns what to show of a row."""
+
+    model: Any
+    condition: Condition
+    mask: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+
+
 def write_export(database: Database, account_id: str) -> Iterator[bytes]:
     """Yield a JSON document with a member for each section, which is a list of rows. Each page is a transaction."""
     yield b"{"
-    for number, (name, (model, condition)) in enumerate(list_sections().items()):
+    for number, (name, section) in enumerate(list_sections().items()):
         yield f'{"," if number else ""}\n"{name}": ['.encode()
         between = ""
-        for rows in _pages(database, model, account_id, condition):
+        for rows in _pages(database, section, account_id):
             yield (between + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)).encode()
             between = ",\n"
         yield b"]"
     yield b"\n}\n"
 
 
-def list_sections() -> Mapping[str, tuple[Any, Condition]]:
-    """Return the model and the condition of each section, those of extras last."""
-    added = (plugs.load(extra.export) for extra in plugs.extras() if extra.export is not None)
-    return {**SECTIONS, **{name: section for sections in added for name, section in sections.items()}}
+def list_sections() -> Mapping[str, Section]:
+    """Return the sections, those of extras last."""
+    added = [plugs.load(extra.export) for extra in plugs.extras() if extra.export is not None]
+    return {name: Section(*parts) for sections in (SECTIONS, *added) for name, parts in sections.items()}
 
 
-def _pages(database: Database, model: Any, account_id: str, condition: Condition) -> Iterator[list[dict[str, Any]]]:
+def _pages(database: Database, section: Section, account_id: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows in the order of their keys, in lists of up to ``PAGE``."""
-    table: Table = inspect(model).local_table
+    table: Table = inspect(section.model).local_table
     key, columns = list(table.primary_key.columns), [column for column in table.columns if column.name not in LEFT_OUT]
-    is_body = model is Idempotency  # what the responses repeat is in other sections
+    is_body = section.model is Idempotency  # what the responses repeat is in other sections
     columns = [column for column in columns if not (is_body and column.name == "body")]
     last: Sequence[Any] | None = None
     while True:
         query = select(*columns, *(column.label(f"key_{column.name}") for column in key))
-        query = query.where(condition(account_id, _bots_of(account_id))).order_by(*key).limit(PAGE)
+        query = query.where(section.condition(account_id, _bots_of(account_id))).order_by(*key).limit(PAGE)
         if last is not None:
             query = query.where(tuple_(*key) > tuple_(*last) if len(key) > 1 else key[0] > last[0])
         with database.read() as session:
             rows = session.execute(query).all()
         if rows:
             read = [{column.name: row[place] for place, column in enumerate(columns)} for row in rows]
-            if model is Webhook:
-                read = [{**row, "url": mask_url(row["kind"], row["url"])} for row in read]
+            read = read if section.mask is None else [section.mask(row) for row in read]
             yield [{name: _plain(value) for name, value in row.items()} for row in read]
         if len(rows) < PAGE:
             return
@@ -125,10 +130,6 @@ def _of_both(*columns: Any) -> Condition:
     return lambda account_id, bots: or_(*(or_(column == account_id, column.in_(bots)) for column in columns))
 
 
-def _of_webhooks(account_id: str, _: Select[Any]) -> ColumnElement[bool]:
-    return Delivery.webhook_id.in_(select(Webhook.id).where(Webhook.account_id == account_id))
-
-
 def _of_requests(account_id: str, _: Select[Any]) -> ColumnElement[bool]:
     asked = select(RequestedOwner.request_id).where(RequestedOwner.owner_id == account_id)
     return or_(FriendlyRequest.created_by == account_id, FriendlyRequest.id.in_(asked))
@@ -142,9 +143,6 @@ SECTIONS: Final[Mapping[str, tuple[Any, Condition]]] = {
     "acts": (Act, _of_both(Act.account_id, Act.object_id)),
     "stored_responses": (Idempotency, of_account(Idempotency.account_id)),
     "search_documents": (SearchDocument, _of_both(SearchDocument.object_id)),
-    "inbox_entries": (InboxEntry, of_account(InboxEntry.account_id)),
-    "webhooks": (Webhook, of_account(Webhook.account_id)),
-    "deliveries": (Delivery, _of_webhooks),
     "bots": (Bot, of_account(Bot.owner_id)),
     "checks": (Check, _of_bots(Check.bot_id)),
     "certificates": (Certificate, _of_bots(Certificate.bot_id)),

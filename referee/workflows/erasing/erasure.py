@@ -20,17 +20,17 @@ from referee.db import former_names
 from referee.db.engine import count_changed_rows, current_time, get_database
 from referee.db.kinds import SearchKind
 from referee.db.names import name_key, spare_key
-from referee.db.reactions import react
+from referee.db.reporting import notify
 from referee.db.search_documents import SearchDocument
 from referee.errors import Conflict
+from referee.events import BotDeleted
 from referee.friendlies.tables import FriendlyRules
 from referee.ladders.tables import LadderPlayer, MonthRow
 from referee.matches.states import OPEN
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
-from referee.plugs import Reaction
 from referee.tournaments.tables import EntryRequest, Invitation, TournamentEntry
 from referee.workflows.bots import retirement
-from referee.workflows.erasing import named_messages, stored_responses
+from referee.workflows.erasing import act_names, stored_responses
 
 BATCH: Final = 1_000  # rows of a table that one transaction erases
 
@@ -49,12 +49,13 @@ def delete_bot(session: Session, bot_id: str, *, master_key: bytes) -> Bot:
     bot.deleted_at = current_time(session)
     session.flush()
     overwrite_deleted_rows(session)
-    _rename(session, bot, _names_played_under(session, bot))
+    played = _names_played_under(session, bot)
+    _rename(session, bot, played)
     _erase_description(bot)
     for table in (Check, FriendlyRules, LadderPlayer, EntryRequest, Invitation):
         session.execute(delete(table).where(table.bot_id == bot.id))
     session.execute(update(TournamentEntry).where(TournamentEntry.bot_id == bot.id).values(preflight_reason=None))
-    react(session, Reaction.BOT_DELETED, bot.id)
+    notify(session, BotDeleted(bot=bot.id, name=bot.name, kept=played))
     remove_document(session, SearchKind.BOT, bot.id)
     stored_responses.forget_object(session, bot.owner_id, bot.id, master_key=master_key)
     _erase_some(session, bot)
@@ -116,7 +117,7 @@ def _rename(session: Session, bot: Bot, played: Sequence[str]) -> None:
     former_names.hide_names(session, bot.id, kept=[name for name in played if name != bot.name])
     month_rows = update(MonthRow).where(MonthRow.bot_id == bot.id, MonthRow.name.not_in(played))
     session.execute(month_rows.values(name=bot.name))
-    named_messages.replace_bot_name(session, bot.id, bot.name, kept=played)
+    act_names.replace_bot_name(session, bot.id, bot.name, kept=played)
 
 
 def _erase_description(bot: Bot) -> None:

@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
+from referee.db.reporting import notify
+from referee.events import FriendlyCancelled
 from referee.matches import friendly_time
 from referee.matches.queue_progress import load_progress
 from referee.matches.shares import Pool, slot_shares
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch, friendly
-from referee.webhooks import outbox
-from referee.webhooks.states import NotificationType
 from referee.workflows.voids import voiding
 
 
@@ -69,14 +69,15 @@ def end_friendly(session: Session, match_id: str, *, master_key: bytes) -> bool:
     if match.created_by is not None:
         recipients.add(match.created_by)
     names = bots.names_of(session, bot_ids)
-    payload = {
-        "match": match_id,
-        "game": match.game,
-        "bots": bot_ids,
-        "names": [names[bot_id] for bot_id in bot_ids],
-        "reason": match.reason,
-    }
-    outbox.emit(session, NotificationType.FRIENDLY_CANCELLED, recipients, payload)
+    cancelled = FriendlyCancelled(
+        accounts=recipients,
+        match=match_id,
+        game=match.game,
+        bots=bot_ids,
+        names=[names[bot_id] for bot_id in bot_ids],
+        reason=match.reason,
+    )
+    notify(session, cancelled)
     return True
 
 

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
 from referee.errors import Conflict
+from referee.events import TournamentCancelled
 from referee.matches import cancelling, logs, queued_seats
 from referee.matches.states import OPEN, DealSharing, MatchState
 from referee.matches.tables import DealGroup, StoredMatch
@@ -32,7 +33,7 @@ def cancel_tournament(
     tournament.preflight_until = None
     _cancel_running_groups(session, tournament, master_key)
     cancelling.cancel_unstarted(session, StoredMatch.tournament_id == tournament_id, "tournament_cancelled")
-    starting.notify_participants(session, tournament, "tournament.cancelled", reason=reason)
+    starting.notify_participants(session, tournament, TournamentCancelled, reason=reason)
     return lifecycle.mark_changed(session, tournament)
 
 

@@ -15,12 +15,12 @@ class HasDatabase(Protocol):
     def database(self) -> Database: ...
 
 
-def rules(kind: Kind, *, days: int) -> Rules:
+def rules(kind: str, *, days: int) -> Rules:
     """Keep everything but this kind forever. With 0 days, keep this one, too."""
     return {**dict.fromkeys(Kind, FOREVER), kind: Keep(days or None)}
 
 
-def prune(world: HasDatabase, kind: Kind, *, days: int) -> int:
+def prune(world: HasDatabase, kind: str, *, days: int) -> int:
     """Prune what is too old. Return the number of rows."""
     pruner = Pruner(world.database, rules(kind, days=days))
     pruner.run()

@@ -1,1 +1,0 @@
-"""Serve webhooks over HTTP: the resource and the schemas."""

@@ -1,1 +1,0 @@
-"""Manage webhooks: subscriptions of owners, the outbox, and deliveries."""
