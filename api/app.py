@@ -14,12 +14,11 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import errors, limits, metering, queries, request_log, requests, site
+from api import auth, errors, limits, queries, request_log, requests, site
 from api.accounts import oversight_resource as oversight
 from api.accounts import own_resource as own_account
 from api.accounts import recovery_resource as recovery
 from api.accounts import resource as accounts
-from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
@@ -69,7 +68,7 @@ from referee.version import RELEASE
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
-    *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders, head_to_head),
+    *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders),
     *(faults, games, voids),
     *(friendly_rules, friendly_requests, invitations, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
@@ -103,10 +102,9 @@ def create_app(settings: Settings) -> Flask:
     }
     app.extensions["referee.database"] = Database.from_settings(settings)
     app.extensions["referee.redis"] = _redis(settings)
-    metering.install(app, settings)
-    request_log.install(app)
-    requests.install(app, settings.allowed_hosts, settings.trusted_proxies)
-    limits.install(app, settings)
+    request_log.install(app, settings)
+    requests.install(app, settings)
+    limits.install(app, settings, auth.identify_caller)
     queries.install(app)
     errors.install(app)
     site.install(app)

@@ -1,25 +1,57 @@
 """Authenticate requests by the bearer token in their Authorization header; check the role and scope a view needs."""
 
+import hashlib
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 from flask import current_app, g, request
 from sqlalchemy.orm import Session
 
-from api import limits, tokens
+from api import limits
 from api.errors import Problem
 from referee.accounts import accounts
 from referee.accounts.roles import ORGANISING, Role
-from referee.accounts.scopes import Scope, grants
+from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account, Token
-from referee.db.engine import Database
+from referee.db.engine import Database, current_time
 from referee.errors import Forbidden, Unavailable
 
 log = logging.getLogger(__name__)
 
 NOT_ACCEPTED = "The token was not accepted (malformed, unknown or revoked). Send a valid one."
 NOT_KEPT = "Operators are not kept signed in. Enter your token in each tab in which you need it."
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticated:
+    """Hold a valid token, its account, and the time of the lookup."""
+
+    token: Token
+    account: Account
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """Hold the time at which the token of a request expired."""
+
+    at: datetime
+
+
+def identify_caller() -> None:
+    """Store the key under which this request is counted: the digest of a valid token, else the address.
+
+    Only routes of the API look tokens up, which they need anyway; elsewhere a token has no effect, so the address is
+    counted. This cannot be done in the limiter, which treats any exception as a failure of Redis.
+    """
+    text = _bearer_token() if request.endpoint and request.path.startswith("/api/") else None
+    if text is not None and authenticate_request() is not None:
+        g.caller = "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
+    else:
+        g.caller = "address:" + limits.caller_address()
 
 
 def authorize(role: Callable[[], object], scope: Scope) -> None:
@@ -43,7 +75,7 @@ def anyone() -> None:
 def account() -> Account:
     """Return the account of the request. Raise a 401 ``Problem`` if the request has no token."""
     g.needs_token = True
-    found = viewer()
+    found = cast("Account | None", g.account)
     if found is None:
         raise _unauthenticated_problem(
             "This request needs a token. Send it in the header `Authorization: Bearer ref_…`."
@@ -60,7 +92,7 @@ def admin() -> None:
 def require_scope(scope: Scope) -> None:
     """Raise a 403 ``Problem`` if the request has a token without this scope."""
     held = token_scopes()
-    if held is not None and not grants(held, scope):
+    if held is not None and not has_scope(scope):
         detail = (
             f"This request needs a token with the scope `{scope}`; this token has {' and '.join(held)}. Create a token "
             "with that scope on the account page."
@@ -70,9 +102,20 @@ def require_scope(scope: Scope) -> None:
 
 
 def has_scope(scope: Scope) -> bool:
-    """Return whether the request has a token with this scope."""
+    """Return whether the request has a token that may do what needs this scope. Every token may read."""
     held = token_scopes()
-    return held is not None and grants(held, scope)
+    return held is not None and (scope == Scope.READ or Scope.ALL in held or scope in held)
+
+
+def authenticate_request() -> Authenticated | None:
+    """Return the token of this request and its account, or None if the token is missing or not accepted.
+
+    Look it up at most once per request.
+    """
+    if "authenticated" not in g:
+        text = _bearer_token()
+        g.authenticated = None if text is None else _look_up(text)
+    return g.authenticated if isinstance(g.authenticated, Authenticated) else None
 
 
 def recovery_token_id() -> str | None:
@@ -80,7 +123,7 @@ def recovery_token_id() -> str | None:
 
     The token must have the scope ``all`` and never expire: a lesser one must not become one for everything for ever.
     """
-    authenticated = tokens.authenticate_request()
+    authenticated = authenticate_request()
     if authenticated is None or authenticated.token.expires_at is not None or not has_scope(Scope.ALL):
         return None
     return authenticated.token.id
@@ -92,7 +135,7 @@ def confirm_token(session: Session) -> None:
     Lock the account, so that a recovery at the same time cannot miss what this transaction makes: a stolen token must
     not get a new one while all tokens are revoked.
     """
-    authenticated = cast(tokens.Authenticated, tokens.authenticate_request())
+    authenticated = cast(Authenticated, authenticate_request())
     accounts.lock_present(session, authenticated.account.id)
     if accounts.is_revoked(session, authenticated.token.id):
         raise _unauthenticated_problem(NOT_ACCEPTED, error="invalid_token")
@@ -106,7 +149,7 @@ def refuse_suspended(account: Account) -> None:
 
 def token_scopes() -> list[str] | None:
     """Return the scopes of the request's token, or None if the request has no token."""
-    authenticated = tokens.authenticate_request()
+    authenticated = authenticate_request()
     return None if authenticated is None else authenticated.token.scopes
 
 
@@ -117,7 +160,7 @@ def current_account() -> Account:
 
 def current_token() -> Token:
     """Return the token of the request. Call this only in views that require an account."""
-    return cast(tokens.Authenticated, tokens.authenticate_request()).token
+    return cast(Authenticated, authenticate_request()).token
 
 
 def viewer() -> Account | None:
@@ -145,11 +188,11 @@ def may_organise() -> bool:
 def _authenticate() -> Account | None:
     if "Authorization" not in request.headers:
         return None
-    authenticated = tokens.authenticate_request()
+    authenticated = authenticate_request()
     if authenticated is None:
-        if (expired := tokens.expired_at()) is not None:
+        if isinstance(g.authenticated, Expired):
             raise _unauthenticated_problem(
-                f"The token expired on {expired:%Y-%m-%d} at {expired:%H:%M} UTC. Create another one on the account "
+                f"The token expired on {g.authenticated.at:%Y-%m-%d at %H:%M} UTC. Create another one on the account "
                 "page with another token of the account, or ask the operator for one.",
                 error="invalid_token",
             )
@@ -162,6 +205,25 @@ def _authenticate() -> Account | None:
     if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_PRECISION:
         _record_use(token.id)
     return authenticated.account
+
+
+def _bearer_token() -> str | None:
+    """Return the bearer token in the Authorization header, or None if there is no well-formed one."""
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    text = text.strip()
+    return text if scheme.lower() == "bearer" and accounts.is_secret_text(text, accounts.TOKEN_PREFIX) else None
+
+
+def _look_up(text: str) -> Authenticated | Expired | None:
+    database = cast(Database, current_app.extensions["referee.database"])
+    with database.read() as session:
+        found = accounts.find_token(session, text)
+        if found is None:
+            return None
+        (token, account), moment = found, current_time(session)
+        if token.expires_at is not None and accounts.has_expired(token, moment):
+            return Expired(token.expires_at)
+        return Authenticated(token, account, moment)
 
 
 def _record_use(token_id: str) -> None:

@@ -1,15 +1,14 @@
 """Limit the rate of requests. Count them in Redis, or in this process while Redis is not available."""
 
-import hashlib
 import ipaddress
 import time
+from collections.abc import Callable
 
 from flask import Flask, Response, current_app, g, request
 from flask_limiter import HeaderNames, Limiter
 from limits import RateLimitItem, parse
 from redis import RedisError
 
-from api import tokens
 from api.errors import Problem
 from referee.db.engine import is_writing
 from referee.db.names import name_key
@@ -31,12 +30,15 @@ REDIS_TIMEOUT_S = 0.5
 WINDOW_END = "X-RateLimit-Retry-After"  # set by the limiter and removed before sending
 
 
-def install(app: Flask, settings: Settings) -> None:
-    """Count every request of ``app`` for its caller; above the limit, answer 429 with Retry-After."""
+def install(app: Flask, settings: Settings, identify_caller: Callable[[], None]) -> None:
+    """Count every request of ``app`` for its caller; above the limit, answer 429 with Retry-After.
+
+    ``identify_caller`` stores the key of the caller in ``g.caller``.
+    """
     per_address = f"{settings.address_requests} per minute"
     times = {"socket_connect_timeout": REDIS_TIMEOUT_S, "socket_timeout": REDIS_TIMEOUT_S}
     if settings.rate_limits:
-        app.before_request(_identify_caller)
+        app.before_request(identify_caller)
         app.after_request(_set_retry_after)  # before the limiter: the handler registered last runs first
     app.extensions["referee.limiter"] = Limiter(
         lambda: g.caller,
@@ -51,19 +53,6 @@ def install(app: Flask, settings: Settings) -> None:
         storage_uri=_storage(settings.redis_url),
         strategy=STRATEGY,
     )
-
-
-def _identify_caller() -> None:
-    """Store the key under which this request is counted: the digest of a valid token, else the address.
-
-    Only routes of the API look tokens up, which they need anyway; elsewhere a token has no effect, so the address is
-    counted. This cannot be done in the limiter, which treats any exception as a failure of Redis.
-    """
-    text = tokens.bearer_token() if request.endpoint and request.path.startswith("/api/") else None
-    if text is not None and tokens.authenticate_request() is not None:
-        g.caller = "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
-    else:
-        g.caller = "address:" + caller_address()
 
 
 def _set_retry_after(response: Response) -> Response:

@@ -11,7 +11,7 @@ from marshmallow import Schema, fields
 from api.errors import invalid
 from api.fields import Query, QueryInt, View, describe
 from api.messages import Length
-from referee.db.paging import MAX_PAGE_SIZE, Page, read_number_cursor
+from referee.db.paging import MAX_PAGE_SIZE, Page, slice_page
 
 Item = TypeVar("Item")
 
@@ -64,9 +64,8 @@ def page_in_memory(
     items: Sequence[Item], query: dict[str, Any], view: Callable[[Sequence[Item]], list[Any]]
 ) -> dict[str, Any]:
     """Return a page of a list that is in memory. ``view`` converts the items of the page."""
-    first = read_number_cursor(read_cursor(query) or [0])
-    end = first + query["limit"]
-    return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
+    page = slice_page(items, limit=query["limit"], cursor=read_cursor(query))
+    return envelope(Page(view(page.items), page.next), query)
 
 
 def _signer(query: dict[str, Any]) -> URLSafeSerializer:

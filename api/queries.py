@@ -37,16 +37,16 @@ def checks_own_query(view: V) -> V:
 
 def check(view: Callable[..., Any]) -> None:
     """Raise a 422 that names the parameters of this request that ``view`` does not have or that are repeated."""
-    declared = view.__dict__
-    check_names(declared.get("query_parameters", ()), repeatable=declared.get("repeatable_parameters", ()))
+    if request.args:
+        declared = view.__dict__
+        check_names(declared.get("query_parameters", ()), repeatable=declared.get("repeatable_parameters", ()))
 
 
 def check_names(names: Collection[str], *, repeatable: Collection[str] = ()) -> None:
     """Raise a 422 unless each parameter has one of these names and, if it is not repeatable, is given once."""
-    ignored = None if is_for_machines() else TRACKING
     wrong: list[FieldError] = []
     for name, values in request.args.lists():
-        if ignored is not None and ignored.fullmatch(name):
+        if TRACKING.fullmatch(name) and not is_for_machines():
             continue
         shown = name.encode("ascii", "backslashreplace").decode()[:80]
         if name not in names:

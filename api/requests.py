@@ -1,15 +1,16 @@
 """Process every request and response: request ids, host and length checks, security headers, ETags."""
 
+import re
 import secrets
-from collections.abc import Iterable
+from typing import Final
 
 from flask import Flask, Response, g, request
 
 from api import etags
 from api.body import MAX_BYTES, too_large
 from api.errors import Problem
-from api.request_log import read_request_id
 from referee.runtime.log_context import begin_work
+from referee.settings import Settings
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
 LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # for files whose content others wrote
@@ -18,18 +19,18 @@ DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+FROM_PROXY: Final = re.compile(r"[0-9A-Za-z_-]{8,64}")
+NOT_IN_HOST: Final = re.compile(r"[/\\@?# \t,]")
 
 
-def install(app: Flask, hosts: Iterable[str], trusted_proxies: int) -> None:
-    """Add the checks and headers of this module to ``app``; ``hosts`` are the names to serve (all if empty).
-
-    Requests keep the ids that ``trusted_proxies`` gave them, if there are any.
-    """
-    served = {host.lower() for host in hosts}
+def install(app: Flask, settings: Settings) -> None:
+    """Add the checks and headers of this module to ``app``. Requests keep the ids that trusted proxies gave them."""
+    served = {host.lower() for host in settings.allowed_hosts}  # all if empty
 
     @app.before_request
     def begin() -> None:
-        g.request_id = read_request_id(trusted_proxies) or f"req_{secrets.token_hex(10)}"
+        given = request.headers.get("X-Request-Id", "") if settings.trusted_proxies else ""
+        g.request_id = given if FROM_PROXY.fullmatch(given) else f"req_{secrets.token_hex(10)}"
         begin_work(request=g.request_id)
         _check_host(served)
         if (request.content_length or 0) > MAX_BYTES:
@@ -46,7 +47,7 @@ def is_for_machines() -> bool:
 def _check_host(served: set[str]) -> None:
     host = request.environ.get("HTTP_HOST", "")
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    if not host or any(character in host for character in "/\\@?# \t,"):
+    if not host or NOT_IN_HOST.search(host):
         raise Problem(400, "bad_host", "The request must have one Host header with a plain host name.")
     if served and name.lower() not in served:
         raise Problem(
@@ -60,18 +61,18 @@ def _check_host(served: set[str]) -> None:
 
 def _set_headers(response: Response) -> Response:
     """Set the headers of every response. Keep a content policy or caching rule that the view has set."""
-    headers = response.headers
+    headers, is_public = response.headers, _is_public()
     headers["X-Request-Id"] = g.get("request_id", "")
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Referrer-Policy"] = "no-referrer"
-    headers["Cross-Origin-Resource-Policy"] = "cross-origin" if _is_public() else "same-origin"
+    headers["Cross-Origin-Resource-Policy"] = "cross-origin" if is_public else "same-origin"
     headers.setdefault("Content-Security-Policy", JSON_POLICY)
     if "Authorization" in request.headers or g.get("holds_secret", False):
         headers["Cache-Control"] = "no-store"
     else:
         headers.setdefault("Cache-Control", "no-cache")
     headers.add("Vary", "Authorization")
-    if _is_public():
+    if is_public:
         headers["Access-Control-Allow-Origin"] = "*"
     has_etag = request.method in ("GET", "HEAD") or "edited" in g
     if has_etag and response.status_code == 200 and not response.direct_passthrough:

@@ -156,7 +156,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         status: int = 200,
         secret: bool = False,
         limit: Callable[[], None] | None = None,
-        limit_when: Callable[[Any], bool] = lambda body: True,
+        limit_when: Callable[[Any], bool] | None = None,
         wakes_runner: bool = False,
         documents: Mapping[str, Any] | None = None,
     ) -> Decorator:
@@ -174,23 +174,22 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         """
 
         def register(view: View) -> View:
-            wrapped = _confirm_first(view) if secret and transaction is not None and role is not auth.anyone else view
+            wrapped = view
             if response is not None or status == 204:
-                wrapped = self._respond(wrapped, response, status, secret=secret)
+                confirms = secret and transaction is not None and role is not auth.anyone
+                wrapped = self._respond(wrapped, response, status, secret=secret, confirms=confirms)
             match transaction:
                 case "read" | "write":
                     wrapped = run_in_transaction(wrapped, transaction)
                 case "idempotent":
                     wrapped = self.doc(parameters=[idempotency.PARAMETER])(_run_once(wrapped))
-            if limit is not None:
-                wrapped = _count_first(wrapped, limit, limit_when)
+            if limit is not None or wakes_runner:
+                wrapped = _count_and_wake(wrapped, limit, limit_when, wakes_runner=wakes_runner)
             if body is not None:
                 needed = not issubclass(body, OptionalBody)
                 wrapped = self.arguments(body, location="json", required=needed)(wrapped)
             if query is not None:
                 wrapped = _declare_query(query)(self.arguments(query, location="query")(wrapped))
-            if wakes_runner:
-                wrapped = _wake_afterwards(wrapped)
             wrapped = self.doc(security=[])(wrapped) if role is None else self._require(wrapped, role, scope)
             described = self.doc(operationId=f"{self.name}.{view.__name__}", responses=ERRORS)(wrapped)
             documented = self.doc(**documents or {})(described)
@@ -210,13 +209,15 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         security: list[dict[str, list[str]]] = [*([{}] if role is auth.anyone else []), {"bearer": [scope.value]}]
         return cast(View, self.doc(security=security)(queries.checks_own_query(checked_view)))
 
-    def _respond(self, view: View, schema: type[Schema] | None, status: int, *, secret: bool) -> View:
+    def _respond(self, view: View, schema: type[Schema] | None, status: int, *, secret: bool, confirms: bool) -> View:
         """Serialise the object that the view returns. A 201 gets a Location header that ends in the body's ``id``."""
         answer = self.response(status, schema)(view)
 
         @wraps(answer)
         def add_headers(*args: Any, **kwargs: Any) -> Response:
             g.holds_secret = secret
+            if confirms:
+                auth.confirm_token(current_session())
             response = cast(Response, answer(*args, **kwargs))
             created = g.get("_flask_smorest", {}).get("result_dump")
             if response.status_code == 201 and isinstance(created, dict) and "Location" not in response.headers:
@@ -273,12 +274,11 @@ def _run_once(view: View) -> View:
 
     @wraps(view)
     def run(*args: Any, **kwargs: Any) -> Any:
-        key = idempotency.read_key(request)
-        body = read_body(request)
+        key = idempotency.read_key(request) if idempotency.HEADER in request.headers else None
         with database().write() as g.session:
             if key is None:
                 return view(*args, **kwargs)
-            return idempotency.answer_once(g.session, key, body, lambda: view(*args, **kwargs))
+            return idempotency.answer_once(g.session, key, read_body(request), lambda: view(*args, **kwargs))
 
     return run
 
@@ -300,33 +300,19 @@ def _wrap_page(view: View) -> View:
     return list_page
 
 
-def _confirm_first(view: View) -> View:
-    @wraps(view)
-    def confirm_and_run(*args: Any, **kwargs: Any) -> Any:
-        auth.confirm_token(current_session())
-        return view(*args, **kwargs)
-
-    return confirm_and_run
-
-
-def _count_first(view: View, limit: Callable[[], None], when: Callable[[Any], bool]) -> View:
+def _count_and_wake(
+    view: View, limit: Callable[[], None] | None, when: Callable[[Any], bool] | None, *, wakes_runner: bool
+) -> View:
     @wraps(view)
     def count_and_run(*args: Any, **kwargs: Any) -> Any:
-        if when(args[0] if args else None):
+        if limit is not None and (when is None or when(args[0])):
             limit()
-        return view(*args, **kwargs)
-
-    return count_and_run
-
-
-def _wake_afterwards(view: View) -> View:
-    @wraps(view)
-    def run_and_wake(*args: Any, **kwargs: Any) -> Any:
         answer = view(*args, **kwargs)
-        wake_runner()
+        if wakes_runner:
+            wake_runner()
         return answer
 
-    return run_and_wake
+    return count_and_run
 
 
 def wake_runner() -> None:

@@ -6,7 +6,7 @@ import resource
 
 from gunicorn.errors import AppImportError  # type: ignore[import-untyped]  # ships no types
 
-from api import metering
+from api import request_log
 from api.app import create_app
 from api.streams import connections
 from referee.db.engine import Database
@@ -24,6 +24,6 @@ if not is_usable_at_start(Database.from_settings(settings)):
     raise AppImportError("The database cannot be used; see the log.")  # makes gunicorn exit instead of retrying
 app = create_app(settings)
 atexit.register(app.extensions["referee.database"].dispose)
-atexit.register(metering.close, app)
+atexit.register(request_log.close, app)
 atexit.register(connections.close, app)  # runs first: handlers run in reverse order
 gc.freeze()  # exclude all objects created so far from garbage collection

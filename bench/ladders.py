@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 from bench.measure import Benchmark, Json, Seconds, median_timing, run, significant, time_of
 from bench.world import World, add_match, add_played, large_cache, new_world, pair_up
 from referee import schema
-from referee.ladders import ledger, ledger_csv, ranks, ratings
+from referee.ladders import ladder_rows, ledger, ledger_csv
 from referee.ladders.ledger import RatedResult
 from referee.ladders.rating_replay import RatedSeats
 
@@ -100,11 +100,11 @@ class BenchmarkLadder:
 
     def _read_page(self, cursor: list[Any] | None) -> None:
         with self.database.read() as session:
-            ratings.load_page(session, self.ladder_id, limit=20, cursor=cursor)
+            ladder_rows.load_rows(session, self.ladder_id, limit=20, cursor=cursor)
 
     def read_rank(self) -> None:
         with self.database.read() as session:
-            assert ranks.find_rank(session, self.ladder_id, self.dice.choice(self.bots)) is not None
+            assert ladder_rows.load_ranks(session, self.dice.choice(self.bots), self.ladder_id)
 
     def rate_result(self) -> None:
         """Record a result on the ladder, as the end of a match does, in its own transaction."""

@@ -12,9 +12,9 @@ from referee.standings import (
     ScoredBye,
     bootstrap,
     compute_standings,
-    luck_adjusted,
 )
-from referee_extras.tournament_statistics.meetings import count_opponents, crosstable
+from referee_extras.analysis.luck import luck_adjusted
+from referee_extras.analysis.meetings import count_opponents, crosstable
 
 ROUNDS: Final = 8
 TABLES_PER_GROUP: Final = 100

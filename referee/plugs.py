@@ -37,6 +37,8 @@ class BrokenExtra(RefereeError):
 class PagePlace(StrEnum):
     """Name the places on pages of the service to which extras can add something."""
 
+    ACCOUNT_END = "account_end"  # sections of the account page, after its own
+    ACCOUNT_TOP = "account_top"  # sections of the account page, before its own; see ``account.js`` for their scripts
     BOT_END = "bot_end"  # sections at the end of the page of a bot; gets the bot and the ladders that rate it
     ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     FOOTER = "footer"  # entries in the list of links below every page
@@ -46,15 +48,14 @@ class PagePlace(StrEnum):
     NAVIGATION = "navigation"  # entries of the navigation, after those of the service
     OPERATOR = "operator"  # sections of the operator's page; the module in their ``data-script`` exports ``show``
     PAGE_LINKS = "page_links"  # links about the subject of a page
+    SIGNED_IN = "signed_in"  # URLs of modules that every page loads for somebody who is signed in
+    TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
     TOURNAMENT_DOCUMENTS = "tournament_documents"  # entries in the list of operations of the API; gets their path
     TOURNAMENT_FACTS = "tournament_facts"  # below the podium; gets the tournament and the bracket of a knockout
     TOURNAMENT_HEAD = "tournament_head"  # links beside the state of a tournament; gets its id
     TOURNAMENT_TABS = "tournament_tabs"  # tabs of its pages; gets it and the end of the path of the page
     TOURNAMENT_TERMS = "tournament_terms"  # rows in the terms of a tournament
-    TOURNAMENTS_TOP = "tournaments_top"  # paragraphs above the list of tournaments
-    SIGNED_IN = "signed_in"  # URLs of modules that every page loads for somebody who is signed in
-    ACCOUNT_TOP = "account_top"  # sections of the account page, before its own; see ``account.js`` for their scripts
-    ACCOUNT_END = "account_end"  # sections of the account page, after its own
+    TWO_BOTS = "two_bots"  # a link about a bot and an opponent; gets their ids and its text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

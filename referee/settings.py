@@ -4,7 +4,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, cast, get_args
 from urllib.parse import urlsplit
@@ -124,6 +124,12 @@ class Settings:
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
             of_extras={extra.name: plugs.load(extra.settings).load(env) for extra in plugs.extras() if extra.settings},
         )
+
+
+def setting_fields() -> list[Field[Any]]:
+    """Return the fields of ``Settings`` and those of the settings of extras."""
+    of_extras = [plugs.load(extra.settings) for extra in plugs.extras() if extra.settings is not None]
+    return [each for owner in (Settings, *of_extras) for each in fields(owner) if each.name != "of_extras"]
 
 
 def _private_bots(text: str, self_service: bool) -> str:

@@ -4,6 +4,7 @@ import gc
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,11 @@ from tests.lanes import Lanes
 FIRST = (  # folders
     *("end_to_end", "browser", "service", "cli", "deploy", "bench", "tools", "upgrade", "api"),
     *("tournaments", "matches", "ladders", "notifications", "db", "bots", "accounts", "workers"),
+)
+SAMPLED = ("tournaments", "ladders", "workflows", "friendlies", "webhooks")  # folders
+RACES = (  # files about what transactions do to each other
+    *("test_campaign", "test_deletion_races", "test_match_end", "test_pausing", "test_ratings", "test_two_schedulers"),
+    "test_void_proposals",
 )
 settings.register_profile("tests", deadline=None, max_examples=50)  # by default, a slow machine fails tests
 settings.load_profile("tests")
@@ -26,31 +32,33 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests with the mark ``long`` are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long as a whole comes first, so that at the end no process of the test run is left alone with it."""
     places = {folder: place for place, folder in enumerate(FIRST)}
-    items[:] = take_one_value_on_postgresql(items)
+    leave_to_long_runs([item for item in items if runs_on_postgresql(item)])
     items.sort(key=lambda item: places.get(item.path.parent.name, len(FIRST)))
 
 
-def take_one_value_on_postgresql(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests without the repetitions of a test on PostgreSQL with other values of its parameters."""
-    taken: set[str] = set()
-    kept = []
-    for item in items:
+def runs_on_postgresql(item: pytest.Item) -> bool:
+    """Return whether the fixture of a database that is to be either system gives this test PostgreSQL."""
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return "postgresql" in (parameters.get("url"), parameters.get("empty_url"))
+
+
+def leave_to_long_runs(on_postgresql: list[pytest.Item]) -> None:
+    """Mark repetitions of a test with other values, and of the tests of some folders all but every third one.
+
+    They cost twice as much as on SQLite, where all of them run; what remains still executes the statements of an area.
+    """
+    numbers: dict[Path, dict[str, int]] = {}
+    for item in on_postgresql:
+        known = numbers.setdefault(item.path, {})
         test = item.nodeid.partition("[")[0]
-        on_postgresql = isinstance(item, pytest.Function) and "postgresql" in parameters_of(item)
-        if not on_postgresql or test not in taken:
-            kept.append(item)
-        if on_postgresql:
-            taken.add(test)
-    return kept
-
-
-def parameters_of(item: pytest.Function) -> list[object]:
-    """Return the parameters of the fixtures that choose a database."""
-    found = item.callspec.params if hasattr(item, "callspec") else {}
-    return [found[name] for name in ("url", "empty_url") if name in found]
+        is_sampled = item.path.parent.name in SAMPLED and item.path.stem not in RACES
+        if test in known or (is_sampled and len(known) % 3):
+            item.add_marker("long")
+        known.setdefault(test, len(known))
 
 
 def pytest_collection_finish() -> None:

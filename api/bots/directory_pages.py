@@ -2,12 +2,13 @@
 
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from api.fields import points
 from api.pages.page import Pages, page
+from api.pages.paging import cursor_links, cursor_query
 from api.pages.parameters import choice
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.views import current_session
 from referee.bots import owners
 from referee.bots.states import BotState
@@ -57,11 +58,7 @@ def owner(owner_id: str) -> Response:
 
 def _page_of_bots(wanted: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the listings of the requested page as template values. Its cursor is valid for ``chosen`` only."""
-    query = {"limit": BOTS_PER_PAGE, "cursor": request.args.get("cursor"), **chosen}
+    query = cursor_query(BOTS_PER_PAGE, **chosen)
     found = directory.list_bots(current_session(), **wanted, limit=BOTS_PER_PAGE, cursor=read_cursor(query))
-    return {
-        "listings": directory.load_listings(current_session(), found.items),
-        "first": query["cursor"] is None,
-        "next": envelope(found, query)["next"],
-        "points": points,
-    }
+    listings = directory.load_listings(current_session(), found.items)
+    return {"listings": listings, "points": points, **cursor_links(found, query)}

@@ -10,7 +10,7 @@ from typing import Any, Final
 from flask import Response, request
 from markupsafe import Markup
 
-from api.bots.presentation import attach_fitting_games, compare_pair
+from api.bots.presentation import attach_fitting_games
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT, points
@@ -23,14 +23,12 @@ from referee.bots.tables import Bot
 from referee.db import former_names
 from referee.db.paging import MAX_PAGE_SIZE
 from referee.friendlies import rules
-from referee.ladders import directory, members, months, ranks, ratings
-from referee.ladders.ranks import LadderRank
+from referee.ladders import directory, ladder_rows, members, months, ratings
 from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
 from referee.matches.bot_stats import BotTotals
 from referee.matches.ended_openings import OpeningFilter, count_ended_openings
-from referee.matches.head_to_head import PairResult
 from referee.matches.match_filters import MatchFilter
 from referee.matches.results import load_public_scores
 from referee.protocol.fault_advice import ADVICE
@@ -84,8 +82,8 @@ class Results:
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(current_session(), bot_id)
     (listing,) = directory.load_listings(current_session(), [found])
-    rated = sorted(ratings.load_ratings(current_session(), bot_id), key=lambda pair: -pair[1].games)
-    ladder_ranks = [(ladder, find_rank(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
+    ranks = ladder_rows.load_ranks(current_session(), bot_id)
+    ladders = [rank.ladder for rank in ranks]
     certificate = certificates.current_certificate(current_session(), found)
     return page(
         "bots/bot.html",
@@ -96,11 +94,11 @@ def bot(bot_id: str) -> Response:
         friendly_rules=rules.describe_rules(rules.get_rules(current_session(), bot_id)),
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),
-        ladder_ranks=ladder_ranks,
+        ranks=ranks[:LADDERS],
         titles=months.list_titles(current_session(), bot_id, limit=TITLES),
-        hidden_ladders=len(rated) - len(ladder_ranks),
-        histories=[history(ladder, found) for ladder in _ladders_to_plot([ladder for ladder, _ in rated])],
-        more_histories=len(rated) > HISTORIES and "ladder" not in request.args,
+        hidden_ladders=max(0, len(ranks) - LADDERS),
+        histories=[history(ladder, found) for ladder in _ladders_to_plot(ladders)],
+        more_histories=len(ranks) > HISTORIES and "ladder" not in request.args,
         results=results(found),
         **recent(bot_id),
         certificate=None if certificate is None else attach_fitting_games(found, certificate),
@@ -108,7 +106,7 @@ def bot(bot_id: str) -> Response:
         known={"bot": found.id, "name": found.name, "games": found.games, "advice": advice()},
         points=points,
         ended_openings=count_ended_openings(current_session(), OpeningFilter(bot_id=found.id)),
-        rated=[ladder for ladder, _ in rated],
+        rated=ladders,
     )
 
 
@@ -124,27 +122,6 @@ def evidence(bot_id: str, fault_id: int) -> Response:
 def advice() -> dict[str, str]:
     """Return the advice about each fault, keyed by the code of the fault."""
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
-
-
-@pages.view('/bots/<id("bot"):bot_id>/head-to-head/<id("bot"):opponent_id>')
-def show_head_to_head(bot_id: str, opponent_id: str) -> Response:
-    """Show how a bot did against another one, with their last matches."""
-    compared = compare_pair(bot_id, opponent_id)
-    return page(
-        "bots/head_to_head.html",
-        bot=compared.bot,
-        opponent=compared.opponent,
-        total=compared.total,
-        games=[(result.game, result, draw_shares(result)) for result in compared.games],
-        complete=compared.is_complete,
-        **recent(bot_id, opponent_id),
-    )
-
-
-def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
-    found = ranks.find_rank(current_session(), ladder_id, bot_id)
-    assert found is not None, "a rating with games has a rank"
-    return found
 
 
 def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
@@ -181,21 +158,19 @@ def results(of: Bot) -> Results | None:
     by_rival = bot_stats.by_rival(counted)
     names = bots.names_of(current_session(), list(by_rival)[:RIVALS])
     rivals = [
-        Rival(rival, names[rival], totals, draw_shares(totals)) for rival, totals in list(by_rival.items())[:RIVALS]
+        Rival(rival, names[rival], totals, draw_shares(totals.ahead, totals.level, totals.behind))
+        for rival, totals in list(by_rival.items())[:RIVALS]
     ]
     seats = [(number, seat, totals) for (number, seat), totals in bot_stats.by_seat(counted).items()]
     versions = list(bot_stats.by_version(counted).items())
     return Results(sorted(numbers), game, len(counted), rivals, len(by_rival) - len(rivals), seats, versions)
 
 
-def draw_shares(totals: BotTotals | PairResult) -> Markup:
+def draw_shares(ahead: int, level: int, behind: int) -> Markup:
     """Return a bar that shows how often the bot was placed ahead of the opponent, level with it and behind it."""
-    parts = [
-        StackPart(f"ahead: {totals.ahead}", totals.ahead, "ahead"),
-        StackPart(f"level: {totals.level}", totals.level, "level"),
-        StackPart(f"behind: {totals.behind}", totals.behind, "behind"),
-    ]
-    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.level} level, {totals.behind} behind")
+    counts = {"ahead": ahead, "level": level, "behind": behind}
+    parts = [StackPart(f"{name}: {count}", count, name) for name, count in counts.items()]
+    return stacked_bar(parts, f"{ahead} ahead, {level} level, {behind} behind")
 
 
 def recent(*bot_ids: str) -> dict[str, Any]:

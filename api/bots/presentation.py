@@ -1,18 +1,27 @@
 """Extend bots with related data, as several endpoints and pages show them to the caller."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from api.auth import viewer_id
-from api.errors import invalid
 from api.extended import Extended
 from api.views import current_session
-from referee.bots import bots, certificates, checks
+from referee.bots import certificates, checks
+from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Certificate
 from referee.db import former_names
 from referee.db.paging import Page
 from referee.ladders import directory
-from referee.matches import head_to_head
+
+NEVER_CHECKED: Final = {
+    "state": CheckState.IDLE,
+    "questions_sent": 0,
+    "questions_total": 0,
+    "current_step": "",
+    "version": None,
+    "ended_at": None,
+    "last_report": None,
+}
 
 
 def list_bots(filters: Mapping[str, Any]) -> Page[Extended]:
@@ -42,18 +51,8 @@ def visible_bot(bot: Bot) -> Extended:
     described = Extended(described, former_names=former_names.list_former_names(current_session(), bot.id))
     if bot.owner_id != viewer_id() or bot.deleted_at is not None:
         return described
-    return Extended(described, own=Extended(bot, check=checks.find_check(current_session(), bot.id)))
-
-
-def compare_pair(bot_id: str, opponent_id: str) -> Extended:
-    """Return the results of a bot against another one, with both bots. Raise a 422 if they are the same."""
-    session = current_session()
-    bot, opponent = bots.get_bot(session, bot_id), bots.get_bot(session, opponent_id)
-    if bot is opponent:
-        raise invalid([("opponent_id", "Must be another bot.")])
-    found = head_to_head.compare_bots(session, bot.id, opponent.id)
-    games = [Extended(result, game=game) for game, result in found.by_game.items()]
-    return Extended(found, bot=bot, opponent=opponent, games=games)
+    check = checks.find_check(current_session(), bot.id) or NEVER_CHECKED
+    return Extended(described, own=Extended(bot, check=check))
 
 
 def attach_fitting_games(bot: Bot, certificate: Certificate) -> Extended:

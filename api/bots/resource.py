@@ -8,7 +8,7 @@ from api import etags, examples, limits
 from api.accounts.deletion import require_typed_name
 from api.accounts.schemas import Deletion
 from api.auth import account, anyone, current_account, may_organise, recovery_token_id, require_scope, viewer_id
-from api.bots.presentation import attach_fitting_games, visible_bot
+from api.bots.presentation import NEVER_CHECKED, attach_fitting_games, visible_bot
 from api.bots.presentation import list_bots as list_described_bots
 from api.bots.schemas import (
     BotChanges,
@@ -63,18 +63,19 @@ def register(new_bot: dict[str, Any]) -> Any:
     in this response. Once the bot is verified, the secret can recover the account if the token of this request has the
     scope `all` and never expires, until the token is revoked.
     """
-    profile = {name: new_bot[name] for name in PROFILE if name in new_bot}
-    name, url = new_bot["name"], new_bot["url"]
-    registered = bots.register(
+    owner, name, url = current_account(), new_bot.pop("name"), new_bot.pop("url")
+    bot = bots.register(
         current_session(),
-        current_account().id,
+        owner.id,
         name,
         url,
-        profile=profile,
+        profile=new_bot,
         quotas=_quotas(),
         recovery_token_id=recovery_token_id(),
     )
-    return attach_secret(registered)
+    # Nothing has happened to the bot that could be read from the database.
+    described = Extended(bot, owner_name=owner.name, certified=[], ratings=[], rated_at=None, former_names=[])
+    return attach_secret(Extended(described, own=Extended(bot, check=NEVER_CHECKED)))
 
 
 @resource.get("", anyone, items=BotView, query=BotQuery)
@@ -181,7 +182,8 @@ def rotate_secret(bot_id: str) -> Any:
     is revoked; the old one no longer can.
     """
     bot_id = get_own_bot(bot_id).id
-    return attach_secret(bots.rotate_secret(current_session(), bot_id, recovery_token_id=recovery_token_id()))
+    bot = bots.rotate_secret(current_session(), bot_id, recovery_token_id=recovery_token_id())
+    return attach_secret(visible_bot(bot))
 
 
 @resource.post(
@@ -297,5 +299,5 @@ def _quotas() -> bots.Quotas:
     return bots.Quotas.from_settings(current_app.config["SETTINGS"])
 
 
-def attach_secret(bot: Bot) -> Extended:
-    return Extended(visible_bot(bot), secret=bot_secret(master_key(), bot.id, bot.secret_generation))
+def attach_secret(bot: Extended) -> Extended:
+    return Extended(bot, secret=bot_secret(master_key(), bot.id, bot.secret_generation))

@@ -6,7 +6,7 @@ from api.auth import anyone
 from api.chain.presentation import list_keys, present_signature
 from api.chain.schemas import ChainQuery, KeyView, SignatureView
 from api.views import Resource, current_session
-from referee.db.paging import Page, read_number_cursor
+from referee.db.paging import Page, read_values, slice_page
 from referee.matches import chain
 
 resource = Resource("chain", "/api/v1", "Signatures of logs: public keys and the chain.")
@@ -19,10 +19,7 @@ def keys(query: dict[str, Any]) -> Any:
     The current key is first, then the earlier ones, newest first. Note a key from a source that you trust, such as an
     announcement of the operator, and check logs with `referee verify --key`.
     """
-    first = read_number_cursor(query["cursor"] or [0])
-    end = first + query["limit"]
-    known = list_keys()
-    return Page(known[first:end], [end] if end < len(known) else None)
+    return slice_page(list_keys(), **query)
 
 
 @resource.get("/chain", anyone, items=SignatureView, query=ChainQuery)
@@ -38,7 +35,7 @@ def entries(query: dict[str, Any]) -> Any:
     if query["match_id"] is not None or query["head"]:
         found = _find(query["match_id"])
         return Page([] if found is None else [present_signature(found)], None)
-    after = query["after"] if query["cursor"] is None else read_number_cursor(query["cursor"])
+    (after,) = read_values(query["cursor"], int) or (query["after"],)
     listed = chain.list_checked_entries(current_session(), after, query["limit"] + 1)
     page = listed[: query["limit"]]
     following = [page[-1].number] if len(listed) > len(page) else None

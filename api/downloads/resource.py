@@ -1,6 +1,5 @@
 """Serve downloads of logs and results. ``files`` generates the files."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -33,12 +32,11 @@ COUNT_HEADERS: Final = {
         "description": "Number of logs left out because the service no longer keeps them.",
     },
 }
-GSelecting = Callable[..., tuple[LogSelection, str]]
-
-
+LOGS: Final[dict[str, Any]] = {
+    "documents": {"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}},
+    "transaction": None,
+}
 GZIP: Final = ("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
-
-Selecting = Callable[..., tuple[LogSelection, str]]
 
 
 class AfterQuery(Query):
@@ -66,61 +64,46 @@ class ServiceSpanQuery(SpanQuery):
     )
 
 
-def _get_logs(rule: str, query: type[Query]) -> Callable[[Selecting], Selecting]:
-    """Return a decorator that serves the logs that a view selects.
-
-    The view gets the ids of the path and returns a selection and the name of the file.
-    """
-    documents = {"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}}
-
-    def register(select: Selecting) -> Selecting:
-        def send(query: dict[str, Any], **ids: str) -> Response:
-            return _gzip_file(query, *select(**ids))
-
-        send.__name__, send.__doc__ = select.__name__, select.__doc__
-        route = resource.get(rule, anyone, documents=documents, query=query, transaction=None)
-        route(resource.file_response(*GZIP)(send))
-        return select
-
-    return register
-
-
-@_get_logs('/tournaments/<id("trn"):tournament_id>/logs', AfterQuery)
-def tournament_logs(tournament_id: str) -> tuple[LogSelection, str]:
+@resource.get('/tournaments/<id("trn"):tournament_id>/logs', anyone, query=AfterQuery, **LOGS)
+@resource.file_response(*GZIP)
+def tournament_logs(query: dict[str, Any], tournament_id: str) -> Response:
     """Download all logs of a tournament as one gzip file
 
     The logs are in the order in which the matches ended; each begins with its row 0. After the log of a match that does
     not count, there is a line `{"type": "void" or "cancelled", "match", "reason"}`. A log is open when its deal group
     is over; the file ends before the first log that is not open. Resume with `after`.
     """
-    return LogSelection(tournament_id=tournament_id), tournament_id
+    return _gzip_file(query, LogSelection(tournament_id=tournament_id), tournament_id)
 
 
-@_get_logs('/bots/<id("bot"):bot_id>/logs', SpanQuery)
-def bot_logs(bot_id: str) -> tuple[LogSelection, str]:
+@resource.get('/bots/<id("bot"):bot_id>/logs', anyone, query=SpanQuery, **LOGS)
+@resource.file_response(*GZIP)
+def bot_logs(query: dict[str, Any], bot_id: str) -> Response:
     """Download the logs of a bot as one gzip file
 
     The file has the form of a tournament's, with the logs of all matches with a result in which the bot played.
     """
-    return LogSelection(bot_id=bot_id), bot_id
+    return _gzip_file(query, LogSelection(bot_id=bot_id), bot_id)
 
 
-@_get_logs('/ladders/<id("lad"):ladder_id>/logs', SpanQuery)
-def ladder_logs(ladder_id: str) -> tuple[LogSelection, str]:
+@resource.get('/ladders/<id("lad"):ladder_id>/logs', anyone, query=SpanQuery, **LOGS)
+@resource.file_response(*GZIP)
+def ladder_logs(query: dict[str, Any], ladder_id: str) -> Response:
     """Download the logs of a ladder as one gzip file
 
     The file has the form of a tournament's, with the logs of all rated matches of the ladder.
     """
-    return LogSelection(ladder_id=ladder_id), ladder_id
+    return _gzip_file(query, LogSelection(ladder_id=ladder_id), ladder_id)
 
 
-@_get_logs("/matches/logs", ServiceSpanQuery)
-def all_logs() -> tuple[LogSelection, str]:
+@resource.get("/matches/logs", anyone, query=ServiceSpanQuery, **LOGS)
+@resource.file_response(*GZIP)
+def all_logs(query: dict[str, Any]) -> Response:
     """Download the logs of a span of time as one gzip file
 
     The file has the form of a tournament's, with the logs of all matches with a result that ended in this span.
     """
-    return LogSelection(), "matches"
+    return _gzip_file(query, LogSelection(), "matches")
 
 
 @resource.get(

@@ -1,6 +1,6 @@
 """Serve the pages of ladders: the list by game, and a ladder in any order or as of any ledger entry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -14,14 +14,14 @@ from api.fields import points
 from api.ladders.schemas import LAST_ACT
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.page import Pages, page
+from api.pages.paging import cursor_links, cursor_query
 from api.pages.parameters import choice, whole_number
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.queries import check_names
 from api.views import current_session
-from referee.db.paging import Page
 from referee.figures import count
-from referee.ladders import leaderboard, members, months, ratings, trends
-from referee.ladders.rating_errors import StrengthEstimate, load_estimates
+from referee.ladders import ladder_rows, members, months, ratings, trends
+from referee.ladders.ladder_rows import RankedBot
 from referee.ladders.tables import Ladder
 from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
@@ -70,35 +70,31 @@ class Column:
 class LeaderboardEntry:
     """Represent a bot on the page of a ladder. ``change`` is its last one in micro-points."""
 
-    row: Any  # a ``leaderboard.LeaderboardRow`` or a ``ratings.RankedBot``
+    row: RankedBot
     version: str | None
     trend: trends.Trend | None
     change: int | None
     spark: Markup | None
-    estimate: StrengthEstimate
     interval: Markup | None
 
 
-@pages.view("/ladders", "page")
+@pages.view("/ladders", "cursor")
 def all_ladders() -> Response:
-    number = whole_number("page", 1, LAST_PAGE)
-    found = leaderboard.list_official_first(current_session(), start=LADDERS * (number - 1), limit=LADDERS + 1)
-    summaries = leaderboard.load_summaries(current_session(), found[:LADDERS])
+    query = cursor_query(LADDERS)
+    found = ratings.list_ladders(current_session(), limit=LADDERS, cursor=read_cursor(query))
+    summaries = ladder_rows.load_summaries(current_session(), found.items)
     official = [summary for summary in summaries if summary.ladder.official]
     member_counts = members.count_members(current_session(), [summary.ladder.id for summary in official])
-    variants: dict[str, list[leaderboard.LadderSummary]] = {}
+    variants: dict[str, list[ladder_rows.LadderSummary]] = {}
     for summary in summaries[len(official) :]:
         variants.setdefault(summary.ladder.game, []).append(summary)
-    before = f"?page={number - 1}" if number > 1 else None
-    behind = f"?page={number + 1}" if len(found) > LADDERS else None
     return page(
         "ladders/all.html",
         official=official,
         members=member_counts,
         variants=variants,
         points=points,
-        before=before,
-        behind=behind,
+        **cursor_links(found, query),
     )
 
 
@@ -116,7 +112,7 @@ def ladder(ladder_id: str) -> Response:
 def _current_page(found: Ladder, last: int) -> Response:
     query = _read_query()
     start = ROWS_PER_PAGE * (query.page - 1)
-    shown = leaderboard.load_leaderboard(
+    rows, total = ladder_rows.find_rows(
         current_session(),
         found.id,
         text=query.text,
@@ -125,25 +121,23 @@ def _current_page(found: Ladder, last: int) -> Response:
         start=start,
         limit=ROWS_PER_PAGE,
     )
-    estimates = load_estimates(current_session(), found.id, [row.bot_id for row in shown.rows])
-    rows = _rows(found.id, shown.rows, estimates=estimates)
     return page(
         "ladders/ladder.html",
         ladder=found,
         members=members.count_members(current_session(), [found.id])[found.id],
-        rows=rows,
+        rows=_rows(found.id, rows),
         query=query,
-        columns={name: _column(name, query) for name in leaderboard.ORDERS},
+        columns={name: _column(name, query) for name in ladder_rows.ORDERS},
         first=start + 1,
-        total=shown.total,
-        bots=leaderboard.count_bots(current_session(), found.id),
+        total=total,
+        bots=ladder_rows.count_bots(current_session(), found.id),
         closed=months.list_months(current_session(), found.id, limit=MONTHS).items if query.page == 1 else [],
         ended_openings=count_ended_openings(current_session(), OpeningFilter(ladder_id=found.id)),
         spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
         as_of=last,
         historical=False,
         before=query.href(page=query.page - 1) if query.page > 1 else None,
-        behind=query.href(page=query.page + 1) if start + ROWS_PER_PAGE < shown.total else None,
+        behind=query.href(page=query.page + 1) if start + ROWS_PER_PAGE < total else None,
         points=points,
         recent_placements=RECENT_PLACEMENTS,
     )
@@ -151,25 +145,22 @@ def _current_page(found: Ladder, last: int) -> Response:
 
 @pages.view('/ladders/<id("lad"):ladder_id>/months', "cursor")
 def all_months(ladder_id: str) -> Response:
-    query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    query = cursor_query(ROWS_PER_PAGE)
     found = months.list_months(current_session(), ladder_id, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
-    following = envelope(Page([], found.next), query)["next"]
     return page(
         "ladders/months.html",
         ladder=ratings.get_ladder(current_session(), ladder_id),
         closed=found.items,
         points=points,
-        before="?" if query["cursor"] else None,
-        behind=f"?{urlencode({'cursor': following})}" if following else None,
+        **cursor_links(found, query),
     )
 
 
 @pages.view('/ladders/<id("lad"):ladder_id>/months/<month:month>', "cursor")
 def month_standings(ladder_id: str, month: date) -> Response:
     closed = months.get_month(current_session(), ladder_id, month)
-    query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    query = cursor_query(ROWS_PER_PAGE)
     found = months.list_rows(current_session(), closed.month, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
-    following = envelope(Page([], found.next), query)["next"]
     return page(
         "ladders/month.html",
         ladder=closed.ladder,
@@ -178,59 +169,45 @@ def month_standings(ladder_id: str, month: date) -> Response:
         points=points,
         min_matches=months.MIN_CHAMPION_MATCHES,
         provisional=PROVISIONAL_GAMES,
-        before="?" if query["cursor"] else None,
-        behind=f"?{urlencode({'cursor': following})}" if following else None,
+        **cursor_links(found, query),
     )
 
 
 def _historical_page(found: Ladder, seq: int, last: int) -> Response:
     """Return the page of the ladder as of ledger entry ``seq``, paged by cursor as in the API."""
-    query = {"as_of": seq, "limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
-    standing = ratings.load_page_at(current_session(), found.id, seq, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
-    following = envelope(Page([], standing.page.next), query)["next"]
+    query = cursor_query(ROWS_PER_PAGE, as_of=seq)
+    then = ladder_rows.load_rows(current_session(), found.id, as_of=seq, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
     return page(
         "ladders/ladder.html",
         ladder=found,
-        rows=_rows(found.id, standing.page.items, up_to=seq),
+        rows=_rows(found.id, then.page.items, up_to=seq),
         query=LeaderboardQuery("", "rank", False, 1),
         as_of=seq,
         historical=True,
         last=last,
-        at=leaderboard.find_entry_time(current_session(), found.id, seq),
-        before=f"?as_of={seq}" if query["cursor"] else None,
-        behind=f"?{urlencode({'as_of': seq, 'cursor': following})}" if following else None,
+        at=then.at,
         points=points,
         recent_placements=RECENT_PLACEMENTS,
+        **cursor_links(then.page, query),
     )
 
 
-def _rows(
-    ladder_id: str,
-    rows: Sequence[Any],
-    *,
-    estimates: Mapping[str, StrengthEstimate] | None = None,
-    up_to: int | None = None,
-) -> list[LeaderboardEntry]:
-    recent_trends = trends.load_trends(current_session(), ladder_id, [line.bot_id for line in rows], up_to=up_to)
-    known = estimates or {}
-    domain = _domain([estimate.interval for estimate in known.values() if estimate.interval])
-    return [
-        _row(line, recent_trends.get(line.bot_id), known.get(line.bot_id, StrengthEstimate()), domain) for line in rows
-    ]
+def _rows(ladder_id: str, rows: Sequence[RankedBot], *, up_to: int | None = None) -> list[LeaderboardEntry]:
+    recent_trends = trends.load_trends(current_session(), ladder_id, [row.bot_id for row in rows], up_to=up_to)
+    domain = _domain([row.interval for row in rows if row.interval])
+    return [_row(row, recent_trends.get(row.bot_id), domain, is_past=up_to is not None) for row in rows]
 
 
-def _row(
-    row: Any, trend: trends.Trend | None, estimate: StrengthEstimate, domain: tuple[float, float]
-) -> LeaderboardEntry:
-    version = row.version if isinstance(row, leaderboard.LeaderboardRow) else trend.version if trend else None
+def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float], *, is_past: bool) -> LeaderboardEntry:
+    version = row.version if not is_past else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Recent rating") if len(values) > 1 else None
     change = trend.values[-1] - trend.values[-2] if trend else None
     bar = None
-    if estimate.interval:
-        low, high = estimate.interval
+    if row.interval:
+        low, high = row.interval
         bar = interval_bar((low + high) / 2, low, high, domain, "95 % interval")
-    return LeaderboardEntry(row, version, trend, change, spark, estimate, bar)
+    return LeaderboardEntry(row, version, trend, change, spark, bar)
 
 
 def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -243,7 +220,7 @@ def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
     """Return how many bots each band of ratings has, as a chart and as figures, or None below ``MIN_BANDS`` bands."""
-    numbers = leaderboard.rating_histogram(current_session(), ladder_id, BAND_POINTS)
+    numbers = ladder_rows.rating_histogram(current_session(), ladder_id, BAND_POINTS)
     if len(numbers) < MIN_BANDS:
         return None
     bins = [Bin(count(low), bots) for low, bots in numbers.items()]
@@ -264,5 +241,5 @@ def _read_query() -> LeaderboardQuery:
     text = request.args.get("find", "").strip()
     if len(text) > MAX_TEXT_LENGTH:
         raise invalid([("find", f"Must have at most {MAX_TEXT_LENGTH} characters.")])
-    order = choice("sort", leaderboard.ORDERS) or "rank"
+    order = choice("sort", ladder_rows.ORDERS) or "rank"
     return LeaderboardQuery(text, order, request.args.get("reverse", "0") == "1", whole_number("page", 1, LAST_PAGE))

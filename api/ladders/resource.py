@@ -1,10 +1,8 @@
 """Serve ladders, ranks, strengths and rating histories over HTTP."""
 
-from dataclasses import asdict
 from typing import Any
 
 from api.auth import anyone
-from api.errors import invalid
 from api.extended import Extended
 from api.ladders.schemas import (
     BotRankView,
@@ -16,14 +14,13 @@ from api.ladders.schemas import (
     StandingQuery,
     StrengthsPage,
 )
-from api.ladders.strengths import attach_estimates, attach_ranks, ladder_entry, ladder_fit
+from api.ladders.strengths import attach_ranks, ladder_entry, ladder_fit
 from api.pagination import PageQuery, envelope, page_in_memory, read_cursor
 from api.views import Resource, current_session, database
-from referee.accounts import accounts
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import NotFound
-from referee.ladders import members, ranks, ratings
+from referee.ladders import ladder_rows, members, ratings
 from referee.ladders.best_ratings import find_best_rating
 
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
@@ -49,11 +46,10 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     state, even if the ladder changes meanwhile.
     """
     ladder = ratings.get_ladder(current_session(), ladder_id)
-    found = load_page(ladder_id, query.get("as_of"), limit=query["limit"], cursor=read_cursor(query))
+    part = {"limit": query["limit"], "cursor": read_cursor(query)}
+    found = ladder_rows.load_rows(current_session(), ladder_id, as_of=query.get("as_of"), **part)
     playing = members.count_members(current_session(), [ladder_id])[ladder_id]
-    rows = envelope(found.page, query)
-    shown = rows | {"items": attach_estimates(ladder_id, rows["items"])}
-    return Extended(ladder, members=playing, as_of_seq=found.as_of_seq, **shown)
+    return Extended(ladder, members=playing, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
 
 @resource.get('/<id("lad"):ladder_id>/ranks/<id("bot"):bot_id>', anyone, BotRankView)
@@ -63,13 +59,14 @@ def show_rank(ladder_id: str, bot_id: str) -> Any:
     If no match of the bot counts on this ladder, the response is a 404.
     """
     ratings.get_ladder(current_session(), ladder_id)
-    bot, found = bots.get_bot(current_session(), bot_id), ranks.find_rank(current_session(), ladder_id, bot_id)
-    if found is None:
+    owner_id = bots.get_bot(current_session(), bot_id).owner_id
+    found = ladder_rows.load_ranks(current_session(), bot_id, ladder_id)
+    if not found:
         raise NotFound("rank", bot_id)
     last_seq = ratings.last_seq(current_session(), ladder_id)
-    owner_name = accounts.get_account(current_session(), bot.owner_id).name
-    best = find_best_rating(current_session(), ladder_id, bot.owner_id)
-    return Extended(bot, bot_id=bot.id, owner_name=owner_name, last_seq=last_seq, owner_best=best, **asdict(found))
+    best = find_best_rating(current_session(), ladder_id, owner_id)
+    changed_seq, total = found[0].changed_seq, found[0].total
+    return Extended(found[0].row, last_seq=last_seq, owner_best=best, changed_seq=changed_seq, total=total)
 
 
 @resource.get('/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)
@@ -99,13 +96,3 @@ def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     ratings.get_ladder(current_session(), ladder_id)
     bots.get_bot(current_session(), query["bot_id"])
     return ratings.list_changes(current_session(), ladder_id, **query)
-
-
-def load_page(ladder_id: str, seq: int | None, **part: Any) -> ratings.LadderPage:
-    """Return the requested part of the ladder as of the ledger entry ``seq``, or as it is now."""
-    if seq is None:
-        return ratings.load_page(current_session(), ladder_id, **part)
-    last = ratings.last_seq(current_session(), ladder_id)
-    if seq > last:
-        raise invalid([("as_of", f"Must be at most {last}, the ladder's last ledger entry.")])
-    return ratings.load_page_at(current_session(), ladder_id, seq, **part)

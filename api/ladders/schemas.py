@@ -106,9 +106,7 @@ class BotRankView(RatedBotView):
             "provisional. Use it, not `rating`, to keep strong bots out of a tournament for weak ones."
         ),
     )
-    changed_seq = fields.Integer(
-        attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
-    )
+    changed_seq = fields.Integer(metadata=describe("The last ledger entry that changed the rating."))
 
 
 class RatingChangeView(View):

@@ -5,15 +5,12 @@ The strengths of ladder rows do not depend on this: the scheduler stores them (`
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Final
 
 from api.caching import Cache, CacheEntry
 from api.errors import Problem
 from api.extended import Extended
-from api.views import current_session, database
-from referee.ladders.rating_errors import load_estimates
-from referee.ladders.ratings import RankedBot
+from api.views import database
 from referee.ladders.strengths import LadderResults, load_results
 from referee.ratings.strengths import Fit, RankedResult, Strength, fit
 
@@ -39,15 +36,6 @@ def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
 def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
     """Return the strengths of a ladder's bots from its newest results. Raise a 409 ``too_large`` for too many bots."""
     return kept.part("fit", lambda: fit_strengths(kept.made.results))
-
-
-def attach_estimates(ladder_id: str, rows: Sequence[RankedBot]) -> list[Extended]:
-    """Return rows of a ladder, each with the strength of the bot and its 95 % error in points.
-
-    Both are None until the scheduler has computed them, which it does soon after the first result of a bot.
-    """
-    estimates = load_estimates(current_session(), ladder_id, [row.bot_id for row in rows])
-    return [Extended(row, **asdict(estimates[row.bot_id])) for row in rows]
 
 
 def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]) -> list[Extended]:

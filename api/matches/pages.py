@@ -12,8 +12,9 @@ from api.matches.viewer_data import viewer_data
 from api.matches.void_presentation import present_voids
 from api.pages.formatting import match_reason
 from api.pages.page import EMBED_POLICY, Pages, page
+from api.pages.paging import cursor_links
 from api.pages.parameters import load_query
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
@@ -57,12 +58,11 @@ def contents() -> Response:
         "matches/list.html",
         matches=match_views(found.items),
         scores=results.load_public_scores(current_session(), [match.id for match in found.items]),
-        next=envelope(found, query)["next"],
         filters=[(name, value) for name in QUERY for value in request.args.getlist(name) if value],
         wanted=wanted,
         bots=_names_of_bots(wanted.bot_ids),
         tournament=tournament_id and tournaments.get_visible_tournament(current_session(), tournament_id).name,
-        first=query["cursor"] is None,
+        **cursor_links(found, query),
         states=STATES,
         results=list(BotResult),
     )

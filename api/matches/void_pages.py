@@ -7,8 +7,9 @@ from flask import Response, request
 from api.matches.void_presentation import present_voids
 from api.matches.void_schemas import VoidQuery
 from api.pages.page import Pages, page
+from api.pages.paging import cursor_links
 from api.pages.parameters import load_query
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.views import current_session
 from referee.matches import voids
 from referee.matches.states import VoidState
@@ -31,11 +32,10 @@ def contents() -> Response:
     return page(
         "voids/list.html",
         voids=present_voids(found.items),
-        next=envelope(found, query)["next"],
         count=voids.count_voids(current_session(), wanted),
         filters=[(name, request.args[name]) for name in FILTERS if request.args.get(name)],
         tournament=tournament_id and tournaments.get_visible_tournament(current_session(), tournament_id).name,
         wanted=wanted,
         states=[*VoidState],
-        first=query["cursor"] is None,
+        **cursor_links(found, query),
     )

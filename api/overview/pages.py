@@ -1,7 +1,5 @@
 """Serve the home page: introduction, matches and tournaments in progress, ladders, newest results."""
 
-from dataclasses import dataclass
-
 from flask import Response, current_app
 
 from api.fields import points
@@ -15,6 +13,7 @@ from api.views import current_session
 from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders import months, ratings
+from referee.ladders.ladder_rows import LadderSummary, load_summaries
 from referee.ladders.tables import Ladder
 from referee.matches import matches, results
 from referee.matches.match_filters import MatchFilter
@@ -32,14 +31,6 @@ MAX_RESULTS = 8
 MAX_CHAMPIONS = 20
 TOP = 5  # rows shown of each ladder
 MAX_LADDERS = 50  # ladders among which the most active one of each game is chosen
-
-
-@dataclass(frozen=True, slots=True)
-class Top:
-    """Hold the first rows of a game's most active ladder."""
-
-    ladder: Ladder
-    rows: list[ratings.RankedBot]
 
 
 @pages.view("/", renews=True)
@@ -73,7 +64,7 @@ def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:
     return [(tournament, progress.load_progress(current_session(), tournament.id)) for tournament in found]
 
 
-def load_top_rows() -> list[Top]:
+def load_top_rows() -> list[LadderSummary]:
     """Return, for each game, the first rows of the ladder with the newest ledger entry."""
     session = current_session()
     ladders = ratings.list_ladders(session, limit=MAX_LADDERS).items
@@ -82,4 +73,4 @@ def load_top_rows() -> list[Top]:
     for ladder in sorted(ladders, key=lambda ladder: last[ladder.id]):
         most_active[ladder.game] = ladder
     chosen = [most_active[game] for game in catalogue() if game in most_active and last[most_active[game].id]]
-    return [Top(ladder, list(ratings.load_page(session, ladder.id, limit=TOP).page.items)) for ladder in chosen]
+    return load_summaries(session, chosen, top=TOP)

@@ -1,11 +1,16 @@
-"""Divide long lists into numbered pages."""
+"""Divide long lists into pages: numbered ones, and those that follow each other by cursors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
+
+from flask import request
 
 from api.errors import invalid
 from api.pages.parameters import whole_number
+from api.pagination import envelope
+from referee.db.paging import Page
 
 Row = TypeVar("Row")
 
@@ -51,3 +56,18 @@ def numbered_page(number: int, size: int, length: int, parameter: str = "page") 
     if number > page.pages:
         raise invalid([(parameter, f"Must be at most {page.pages}, the number of pages.")])
     return page
+
+
+def cursor_query(limit: int, **filters: Any) -> dict[str, Any]:
+    """Return the query of a list that is paged by cursor, with these filters, as ``api.pagination`` reads it."""
+    return {**filters, "limit": limit, "cursor": request.args.get("cursor")}
+
+
+def cursor_links(found: Page[Any], query: dict[str, Any]) -> dict[str, Any]:
+    """Return the links to the first page and to the next one, with the filters of this one, for ``ui.pager``."""
+    filters = [(name, value) for name, value in request.args.items(multi=True) if value and name != "cursor"]
+    following = envelope(found, query)["next"]
+    return {
+        "before": f"?{urlencode(filters)}" if query["cursor"] else None,
+        "behind": f"?{urlencode([*filters, ('cursor', following)])}" if following else None,
+    }

@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from api.matches.presentation import match_views
 from api.pages.formatting import size
 from api.pages.page import Pages, page
-from api.pages.paging import numbered_page, requested_number
+from api.pages.paging import cursor_links, cursor_query, numbered_page, requested_number
 from api.pages.parameters import choice
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.tournaments import bracket_chart, pairings
 from api.tournaments.access import get_started_tournament, get_visible_tournament
 from api.tournaments.entry_schemas import EntryView
@@ -73,7 +73,7 @@ def list_matches(tournament_id: str) -> Response:
     """Show all matches of a tournament, newest first."""
     tournament = get_visible_tournament(tournament_id)
     chosen = choice("status", [*MatchState])
-    query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
+    query = cursor_query(MATCHES, status=chosen)
     wanted = MatchFilter(tournament_id=tournament.id, status=chosen)
     found = matches.list_matches(current_session(), wanted, limit=MATCHES, cursor=read_cursor(query))
     return page(
@@ -82,8 +82,7 @@ def list_matches(tournament_id: str) -> Response:
         matches=match_views(found.items),
         chosen=chosen,
         states=[*MatchState],
-        first=query["cursor"] is None,
-        next=envelope(found, query)["next"],
+        **cursor_links(found, query),
     )
 
 

@@ -22,7 +22,7 @@ from referee.accounts.scopes import Scope
 from referee.figures import count
 from referee.games import catalogue
 from referee.tournaments import editing, tournaments
-from referee.tournaments.presets import PRESETS, preset_terms
+from referee.tournaments.presets import PRESETS, RESET_BY_PRESETS
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.term_words import SEEDINGS
 from referee.tournaments.terms import FORMATS, SECTIONS, TERMS, Term, max_entries
@@ -45,7 +45,8 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
 def draft() -> Response:
     """Show the form for a new tournament."""
     presets = [{"name": name, "title": preset.title, "text": preset.text} for name, preset in PRESETS.items()]
-    values = {name: preset_terms(name) for name in PRESETS}
+    reset = {term: DEFAULT_TERMS[term] for term in RESET_BY_PRESETS}
+    values = {name: reset | preset.terms for name, preset in PRESETS.items()}
     return page(
         "organise/new.html",
         **_choices(),

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from api.caching import CacheEntry
 from api.matches.presentation import match_views
 from api.pages.page import Pages, page
-from api.pages.paging import NumberedPage, numbered_page, requested_number
+from api.pages.paging import NumberedPage, cursor_links, cursor_query, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pages.untrusted_markdown import render_untrusted
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.tournaments import bracket_chart, pairings, standings_cache, terms
 from api.tournaments.access import get_visible_tournament
 from api.tournaments.podium import find_podium
@@ -30,7 +30,6 @@ from referee.matches.states import VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings.presentation import (
-    StandingsColumn,
     deciding_columns,
     point_digits,
     shown_tie_breaks,
@@ -59,7 +58,7 @@ MAX_TIES: Final = 8  # tables of a round of a bracket that the front page lists 
 def contents() -> Response:
     """Show tournaments in progress, open for entries and finished, or only those of one state or one game."""
     status, game = choice("status", [*TournamentState]), choice("game", sorted(catalogue()))
-    query = {"limit": TOURNAMENTS_PER_GROUP, "cursor": request.args.get("cursor"), "status": status, "game": game}
+    query = cursor_query(TOURNAMENTS_PER_GROUP, status=status, game=game)
     first = query["cursor"] is None
     rest = status or OVER
     found = tournaments.list_tournaments(
@@ -77,8 +76,7 @@ def contents() -> Response:
         counted=_count_entries([tournament for group in groups.values() for tournament in group]),
         chosen=status,
         game=game,
-        first=first,
-        next=envelope(found, query)["next"],
+        **cursor_links(found, query),
         formats=FORMATS,
         describe_sizes=terms.describe_sizes,
         states=[*TournamentState],
@@ -159,7 +157,7 @@ def standings_context(tournament: Tournament, number: int, *, all_columns: bool 
         "all_columns": all_columns,
         "deciding": deciding_columns(format, seats),
         "digits": point_digits(seats),
-        "blank": _blank_row(columns),
+        "blank": _blank_row(),
         "script": {
             "columns": [{"name": column.name, "digits": column.digits} for column in columns],
             "digits": point_digits(seats),
@@ -212,27 +210,10 @@ def _lines(
     return [{**view, "substitute": substitutes.get(view["bot"])} for view in views]
 
 
-def _blank_row(columns: Sequence[StandingsColumn]) -> Json:
+def _blank_row() -> Json:
     """Return an empty row, which the script uses as a template."""
-    return {
-        "bot": "",
-        "rank": "",
-        "name": "",
-        "owner": "",
-        "owner_name": "",
-        "withdrawn": False,
-        "disqualification": None,
-        "version_changed": False,
-        "substitute": None,
-        "points": 0,
-        "wins": 0,
-        "draws": 0,
-        "losses": 0,
-        "matches": 0,
-        "points_per_match": None,
-        "error_bar": {"low": None, "high": None},
-        "tie_breaks": [{"name": column.name, "value": None} for column in columns],
-    }
+    numbers = {"matches": 0, "points": 0, "points_per_match": None, "error_bar": {"low": None, "high": None}}
+    return {**dict.fromkeys(StandingsRow().fields, ""), **numbers, "tie_breaks": [], "substitute": ""}
 
 
 def _count_entries(listed: Sequence[Tournament]) -> dict[str, Json]:

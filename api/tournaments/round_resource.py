@@ -9,7 +9,7 @@ from api.tournaments.access import get_visible_tournament
 from api.tournaments.pairings import ROUND, bot_reference, may_show_entrants, visible_table
 from api.tournaments.round_schemas import RoundView, WholeRoundView
 from api.views import Resource, current_session
-from referee.db.paging import Page, read_number_cursor
+from referee.db.paging import Page, read_values
 from referee.tournaments import round_lists
 from referee.tournaments.states import RoundState
 
@@ -37,7 +37,7 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
     """
     tournament = get_visible_tournament(tournament_id)
     summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
-    first = read_number_cursor(read_cursor(query) or [0])
+    (first,) = read_values(read_cursor(query), int) or (0,)
     found = round_lists.get_round_page(current_session(), tournament.id, summary, first=first, limit=query["limit"])
     page = Page(
         [visible_table(tournament, found, number) for number in found.tables],

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
-from referee.accounts.reserved_names import is_reserved
+from referee.accounts.reserved_names import claim_key
 from referee.accounts.roles import Role
 from referee.accounts.scopes import Scope, normalize_scopes
 from referee.accounts.tables import Account, Token
@@ -19,9 +19,9 @@ from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
 from referee.db.kinds import NamedKind
 from referee.db.lookup import load_by_id
-from referee.db.names import name_key, spare_key_prefix, validate_name
-from referee.db.paging import Cursor, Page, load_newest_first
-from referee.errors import BadOption, Conflict, NameTaken, NotFound, QuotaExceeded
+from referee.db.names import name_key, validate_name
+from referee.db.paging import Cursor, Page, load_page
+from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 
 TOKEN_PREFIX: Final = "ref_"  # noqa: S105  # the beginning of all tokens
 TOKENS_PER_ACCOUNT: Final = 20
@@ -70,16 +70,10 @@ def rename_account(session: Session, account: Account, name: str, *, by_operator
 def _reserve_name(session: Session, name: str, own_id: str | None = None) -> tuple[str, str]:
     """Return the name in canonical form and its key, which no account but ``own_id`` has."""
     name = validate_name(name)
-    key = name_key(name)
     take_advisory_lock(session, "account names")
-    holds_spare_key = Account.normalized_name.startswith(spare_key_prefix(key), autoescape=True)
-    same_name = select(Account.id).where(or_(Account.normalized_name == key, holds_spare_key))
-    if own_id is not None:
-        same_name = same_name.where(Account.id != own_id)
-    if is_reserved(key) or session.scalar(same_name.limit(1)):
-        raise NameTaken(f"An account has the name {name!r} or one that looks the same. Choose another name.")
-    former_names.check_not_held(session, NamedKind.ACCOUNT, name, own_id)
-    return name, key
+    others = None if own_id is None else Account.id != own_id
+    column = Account.normalized_name
+    return name, claim_key(session, NamedKind.ACCOUNT, column, name, owner_id=own_id, others=others)
 
 
 def list_accounts(
@@ -89,7 +83,7 @@ def list_accounts(
     query = select(Account)
     if name is not None:
         query = query.where(func.lower(Account.name).contains(name.lower(), autoescape=True))
-    return load_newest_first(session, query, Account.created_at, Account.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Account.created_at.desc(), Account.id.desc(), limit=limit, cursor=cursor)
 
 
 def get_account(session: Session, account_id: str) -> Account:
@@ -205,18 +199,20 @@ def create_device_token(session: Session, parent: Token, name: str) -> tuple[Tok
 
 def find_account_by_token(session: Session, token_text: str) -> Account | None:
     """Return the account of a token, or None when the token is malformed, unknown, revoked or expired."""
-    token = find_token(session, token_text)
-    if token is None or has_expired(token, current_time(session)):
-        return None
-    return session.get(Account, token.account_id)
+    token, account = find_token(session, token_text) or (None, None)
+    return None if token is None or has_expired(token, current_time(session)) else account
 
 
-def find_token(session: Session, token_text: str) -> Token | None:
-    """Return the token with this text, even if it has expired, or None when it is malformed, unknown or revoked."""
+def find_token(session: Session, token_text: str) -> tuple[Token, Account] | None:
+    """Return the token with this text, even if it has expired, and its account.
+
+    Return None when the token is malformed, unknown or revoked.
+    """
     if not is_secret_text(token_text, TOKEN_PREFIX):
         return None
-    found = select(Token).where(Token.sha256 == digest_secret(token_text), Token.revoked_at.is_(None))
-    return session.scalar(found)
+    found = select(Token, Account).join(Account, Account.id == Token.account_id)
+    found = found.where(Token.sha256 == digest_secret(token_text), Token.revoked_at.is_(None))
+    return session.execute(found).one_or_none()
 
 
 def is_revoked(session: Session, token_id: str) -> bool:

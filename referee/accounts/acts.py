@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
 from referee.db.engine import current_time
-from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+from referee.db.paging import Cursor, Page, load_page
 from referee.timestamps import format_time
 
 COMMAND_LINE: Final = "command line"  # the name of the operator of the machine
@@ -63,12 +63,8 @@ def record_act(
 
 def list_acts(session: Session, wanted: ActFilter, *, limit: int = 50, cursor: Cursor | None = None) -> Page[Act]:
     """Return a page of acts, the newest first."""
-    check_limit(limit)
     query = select(Act).where(*_conditions(wanted))
-    if cursor is not None:
-        query = query.where(Act.id < read_number_cursor(cursor))
-    rows = list(session.scalars(query.order_by(Act.id.desc()).limit(limit + 1)))
-    return Page(rows[:limit], [rows[limit - 1].id] if len(rows) > limit else None)
+    return load_page(session, query, Act.id.desc(), limit=limit, cursor=cursor)
 
 
 def load_all(session: Session, wanted: ActFilter) -> Iterator[Act]:

@@ -31,8 +31,3 @@ def normalize_scopes(scopes: Collection[str]) -> list[str]:
         return [Scope.ALL.value]
     actions = [scope.value for scope in (Scope.PLAY, Scope.ORGANISE) if scope in scopes]
     return actions or [Scope.READ.value]
-
-
-def grants(held: Collection[str], needed: Scope) -> bool:
-    """Return whether a token with the scopes ``held`` may do what needs ``needed``. Every token may read."""
-    return needed == Scope.READ or Scope.ALL in held or needed in held

@@ -50,9 +50,8 @@ class StoredLadder:
         yield ShownValues("rating", self._load_ratings(), expected)
         day = self.session.scalars(select(Ladder.exchange_day).where(Ladder.id == self.ladder_id)).one()
         yield ShownValues("exchange", {**load_all_sums(self.session, self.ladder_id), "day": day}, exchanged)
-        counts = select(RatingCount.width, RatingCount.band, RatingCount.bots)
-        counts = counts.where(RatingCount.ladder_id == self.ladder_id, RatingCount.bots != 0)
-        stored = {(width, band): bots for width, band, bots in self.session.execute(counts)}
+        counts = select(RatingCount.band, RatingCount.bots).where(RatingCount.ladder_id == self.ladder_id)
+        stored = dict(self.session.execute(counts.where(RatingCount.bots != 0)).all())
         yield ShownValues("count", stored, ranks.count_bands(ratings.values()))
 
     def _select_page(self, after: int) -> Select[Any]:

@@ -120,17 +120,13 @@ def _load_seats(session: Session, match_ids: Sequence[str]) -> defaultdict[str, 
 
 def _check_signature(stored: _AuditedMatch) -> Iterator[Difference]:
     """Yield a difference unless the log ends with the row that is signed. Logs that are public must be signed."""
-    if stored.is_log_deleted:
-        return
-    if stored.signed_digest is None:
-        if stored.log is not None and stored.group.state == DealGroupState.REVEALED:
-            yield Difference("signature", stored.match.id, "no signature", "an entry of the chain")
-        return
-    line = None if stored.log is None else stored.log.reveal_line
-    last = None if line is None else digest(line)
-    if last != stored.signed_digest:
-        expected = f"the signed one, {stored.signed_digest}"
-        yield Difference("signature", stored.match.id, f"a log that ends with {last}", expected)
+    log, signed = stored.log, stored.signed_digest
+    if signed is None and log is not None and stored.group.state == DealGroupState.REVEALED:
+        yield Difference("signature", stored.match.id, "no signature", "an entry of the chain")
+    if signed is not None and not stored.is_log_deleted:
+        last = None if log is None or log.reveal_line is None else digest(log.reveal_line)
+        if last != signed:
+            yield Difference("signature", stored.match.id, f"a log that ends with {last}", f"the signed one, {signed}")
 
 
 def _check(session: Session, stored: _AuditedMatch) -> Iterator[Difference]:
@@ -144,8 +140,8 @@ def _check(session: Session, stored: _AuditedMatch) -> Iterator[Difference]:
         return
     if match.status not in PLAYED:
         yield Difference("match", match.id, match.status, "finished, as it has a result", result.ladder_id)
-    if stored.is_log_deleted or not stored.has_rules:
-        yield from _check_digest(stored, log, result)
+    if stored.is_log_deleted or not stored.has_rules:  # a deleted log was compared as long as the service kept it
+        yield from compare("log", {match.id: log.digest}, {match.id: result.digest}, result.ladder_id)
         return
     if not log.gzip_log:
         yield Difference("log", match.id, "an empty log", "a valid log")
@@ -156,20 +152,6 @@ def _check(session: Session, stored: _AuditedMatch) -> Iterator[Difference]:
         yield Difference("log", match.id, str(error), "a valid log")
     else:
         yield from _compare(session, stored, log, result, facts)
-
-
-def _check_digest(stored: _AuditedMatch, log: MatchLog, result: Result) -> Iterator[Difference]:
-    """Yield differences of a log that is signed, but not replayable: it was deleted, or its game is not installed.
-
-    What a deleted log proved was compared as long as the service kept it. Logs of official ladders may be from before
-    logs were signed; others are deleted only if they are signed.
-    """
-    match = stored.match
-    if log.digest != result.digest:
-        state = "deleted" if stored.is_log_deleted else "not replayed"
-        yield Difference("log", match.id, f"{state}, with the digest {log.digest}", result.digest, result.ladder_id)
-    if stored.is_log_deleted and match.ladder_id is None and stored.signed_digest is None:
-        yield Difference("log", match.id, "deleted, and not signed", "a signed log", result.ladder_id)
 
 
 def _compare(
@@ -199,10 +181,10 @@ def _add_facts(session: Session, seats: Sequence[_AuditedSeat], stored: Result, 
 
     The ratings of anchors are those of the ``stored`` result, because a later calibration does not change them.
     """
-    match, result, counts = facts["match"], facts["result"], [seat.counts for seat in seats]
-    facts["seats"] |= {"rated": counts}
-    result |= {"entrants": [seat.row.entrant_id or bot for seat, bot in zip(seats, result["bots"], strict=False)]}
-    result |= {"rated": counts, "owners": [None if seat.is_house else seat.owner_id for seat in seats]}
+    match, result = facts["match"], facts["result"]
+    result["rated"] = facts["seats"]["rated"] = [seat.counts for seat in seats]
+    result["entrants"] = [seat.row.entrant_id or bot for seat, bot in zip(seats, result["bots"], strict=False)]
+    result["owners"] = [None if seat.is_house else seat.owner_id for seat in seats]
     anchors = stored.anchors if isinstance(stored.anchors, list) else []
     result["anchors"] = [
         rating if seat.is_house and isinstance(rating, int) else None

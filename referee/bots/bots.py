@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol, Self
 
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from referee.accounts.accounts import lock_present
-from referee.accounts.reserved_names import is_reserved
+from referee.accounts.reserved_names import claim_key
 from referee.accounts.tables import Account
 from referee.bots import checks
 from referee.bots.hosts import group_of, host_of
@@ -21,10 +21,10 @@ from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
 from referee.db.kinds import NamedKind, SearchKind
 from referee.db.lookup import load_by_id
-from referee.db.names import name_key, spare_key, spare_key_prefix, validate_name
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.names import spare_key, validate_name
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.search_documents import put_document
-from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
+from referee.errors import Conflict, NotFound, QuotaExceeded
 from referee.settings import Settings
 
 ASK_FOR_HOSTS: Final = "or ask the operator of this service for more bots on one host (REFEREE_BOTS_PER_HOST)"
@@ -66,14 +66,14 @@ def register(
     """
     name = validate_name(name)
     take_advisory_lock(session, "bot names and quotas")
-    _check_quotas(session, owner_id, host_of(url), quotas or Quotas())
+    is_first = _check_quotas(session, owner_id, host_of(url), quotas or Quotas()) == 0
     moment = current_time(session)
     bot = Bot(
         id=new_id("bot"),
         owner_id=owner_id,
         name=name,
         normalized_name=_claim_name_key(session, name, owner_id),
-        **validate_profile(profile or {}),
+        **(validate_profile(profile) if profile else {}),
         url=url,
         host=host_of(url),
         status=BotState.UNVERIFIED,
@@ -90,15 +90,15 @@ def register(
     )
     session.add(bot)
     session.flush()
-    checks.get_or_create_check(session, bot.id)
-    put_bot_document(session, bot)
-    put_document(session, SearchKind.OWNER, owner_id, session.get_one(Account, owner_id).name)
+    put_bot_document(session, bot, is_new=True)
+    if is_first:
+        put_document(session, SearchKind.OWNER, owner_id, session.get_one(Account, owner_id).name)
     return bot
 
 
-def put_bot_document(session: Session, bot: Bot) -> None:
+def put_bot_document(session: Session, bot: Bot, *, is_new: bool = False) -> None:
     """Let the search find the bot by its name and by what its owner says about it."""
-    put_document(session, SearchKind.BOT, bot.id, bot.name, bot.summary, bot.language)
+    put_document(session, SearchKind.BOT, bot.id, bot.name, bot.summary, bot.language, is_new=is_new)
 
 
 def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bot:
@@ -151,7 +151,7 @@ def list_bots(
         query = query.where(Bot.owner_id == owner_id)
     if status is not None:
         query = query.where(Bot.status.in_([status] if isinstance(status, str) else status))
-    return load_newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Bot.created_at.desc(), Bot.id.desc(), limit=limit, cursor=cursor)
 
 
 def edit(
@@ -311,18 +311,13 @@ def _rename(session: Session, bot: Bot, name: str) -> None:
 
 
 def _claim_name_key(session: Session, name: str, owner_id: str, own_id: str = "") -> str:
-    key = name_key(name)
-    holds_spare_key = and_(
-        Bot.normalized_name.startswith(spare_key_prefix(key), autoescape=True), Bot.status != BotState.RETIRED
-    )
-    same_name = select(Bot.id).where(or_(Bot.normalized_name == key, holds_spare_key), Bot.id != own_id).limit(1)
-    if is_reserved(key) or session.scalar(same_name):
-        raise NameTaken(f"A bot has the name {name!r} or one that looks the same. Choose another name.")
-    former_names.check_not_held(session, NamedKind.BOT, name, owner_id)
-    return key
+    others, is_active = Bot.id != own_id, Bot.status != BotState.RETIRED
+    column = Bot.normalized_name
+    return claim_key(session, NamedKind.BOT, column, name, owner_id=owner_id, others=others, holds_spare=is_active)
 
 
-def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) -> None:
+def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) -> int:
+    """Return how many bots the owner has. Raise ``QuotaExceeded`` if another one would be too many."""
     lock_present(session, owner_id)
     owned = select(func.count()).where(Bot.owner_id == owner_id, Bot.status != BotState.RETIRED)
     if (count := session.scalars(owned).one()) >= quotas.per_owner:
@@ -331,6 +326,7 @@ def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) ->
             "operator of this service for more (REFEREE_BOTS_PER_OWNER)."
         )
     _check_host_quota(session, host, quotas)
+    return count
 
 
 def _check_host_quota(session: Session, host: str, quotas: Quotas, own_id: str = "") -> None:

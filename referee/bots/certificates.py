@@ -16,7 +16,7 @@ from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Certificate, Check
 from referee.db.engine import current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import NoCertificate
 from referee.games import catalogue
 from referee.protocol.messages import PROTOCOL
@@ -124,7 +124,7 @@ def list_certificates(
 ) -> Page[Certificate]:
     """Return a page of the certificates of a bot, including ended ones, newest first."""
     query = select(Certificate).where(Certificate.bot_id == bot_id)
-    return load_newest_first(session, query, Certificate.issued_at, Certificate.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Certificate.issued_at.desc(), Certificate.id.desc(), limit=limit, cursor=cursor)
 
 
 def issue_certificate(

@@ -58,25 +58,26 @@ class CheckOutcome:
 def get_or_create_check(session: Session, bot_id: str) -> Check:
     """Return the check of a bot. Create its row if there is none."""
     found = find_check(session, bot_id)
-    if found not in session:
+    if found is None:
+        found = Check(
+            bot_id=bot_id,
+            state=CheckState.IDLE,
+            requested_by_owner=False,
+            epoch=0,
+            lost_claims=0,
+            questions_sent=0,
+            questions_total=0,
+            current_step="",
+            rules={},
+        )
         session.add(found)
         session.flush()
     return found
 
 
-def find_check(session: Session, bot_id: str) -> Check:
-    """Return the check of a bot, or an unsaved one if it has no row."""
-    return session.get(Check, bot_id) or Check(
-        bot_id=bot_id,
-        state=CheckState.IDLE,
-        requested_by_owner=False,
-        epoch=0,
-        lost_claims=0,
-        questions_sent=0,
-        questions_total=0,
-        current_step="",
-        rules={},
-    )
+def find_check(session: Session, bot_id: str) -> Check | None:
+    """Return the check of a bot, or None if it has no row: none was ever due."""
+    return session.get(Check, bot_id)
 
 
 def want(session: Session, bot_id: str) -> None:

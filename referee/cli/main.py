@@ -30,8 +30,6 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
     "Logs of matches": {
         "replay": ("logs", "Narrate a match from its log."),
         "verify": ("logs", "Verify logs: rules, legality, links, deals, results and, with --key, signatures."),
-        "reask": ("reask", "Ask a bot a question from a match again, and compare the answers."),
-        "fork": ("fork", "Continue a finished match from a decision with other PLAYERs."),
     },
     "Use a service": {
         "login": ("login", "Open an account on a service, or use one that you have."),

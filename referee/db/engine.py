@@ -288,7 +288,7 @@ _ADVISORY_LOCK = Prepared(select(func.pg_advisory_xact_lock(func.hashtextextende
 
 def is_writing() -> bool:
     """Return whether this thread has an open write transaction, during which it must not use the network."""
-    return _count_open_writes() > 0
+    return _WRITES.open > 0
 
 
 def count_changed_rows(session: Session, statement: Executable, *args: Any) -> int:
@@ -420,17 +420,19 @@ def _create_gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager
     return nullcontext
 
 
-_WRITES = threading.local()
+class _Writes(threading.local):
+    """Count the open write transactions of each thread."""
+
+    open = 0
 
 
-def _count_open_writes() -> int:
-    return cast(int, getattr(_WRITES, "open", 0))
+_WRITES = _Writes()
 
 
 @contextmanager
 def _mark_writing() -> Iterator[None]:
     """Make ``is_writing`` true while the block runs."""
-    _WRITES.open = _count_open_writes() + 1
+    _WRITES.open += 1
     try:
         yield
     finally:

@@ -33,13 +33,14 @@ class SearchDocument(Base):
     words: Mapped[str] = mapped_column(Text)  # all words, those of the name included
 
 
-def put_document(session: Session, kind: SearchKind, object_id: str, name: str, *more: str | None) -> None:
+def put_document(
+    session: Session, kind: SearchKind, object_id: str, name: str, *more: str | None, is_new: bool = False
+) -> None:
     """Let the search find an object by its name and by the texts in ``more``, and no longer by earlier ones."""
     name_words = " ".join(split_words(name))
     words = " ".join(split_words(" ".join([name, *filter(None, more)])))
-    document = session.scalar(
-        select(SearchDocument).where(SearchDocument.kind == kind, SearchDocument.object_id == object_id)
-    )
+    of_object = select(SearchDocument).where(SearchDocument.kind == kind, SearchDocument.object_id == object_id)
+    document = None if is_new else session.scalar(of_object)
     if document is None:
         session.add(SearchDocument(kind=kind, object_id=object_id, name=name_words, words=words))
     else:
@@ -53,6 +54,5 @@ def split_words(text: str) -> list[str]:
     Documents have these words, so a change needs a migration that computes them again.
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    kept = "".join(sign for sign in plain if unicodedata.category(sign)[0] != "M")
-    spaced = "".join(sign if sign.isalnum() else " " for sign in kept)
+    spaced = "".join(sign if sign.isalnum() else " " for sign in plain if unicodedata.category(sign)[0] != "M")
     return [word[:MAX_WORD_LENGTH] for word in spaced.split()]

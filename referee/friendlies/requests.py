@@ -13,7 +13,7 @@ from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.reporting import notify
 from referee.errors import Conflict, NotFound, QuotaExceeded
 from referee.events import FriendlyDecided, FriendlyRequested
@@ -102,7 +102,9 @@ def list_requests(
     if pending is not None:
         is_pending = _is_pending(current_time(session))
         query = query.where(is_pending if pending else ~is_pending)
-    return load_newest_first(session, query, FriendlyRequest.created_at, FriendlyRequest.id, limit=limit, cursor=cursor)
+    return load_page(
+        session, query, FriendlyRequest.created_at.desc(), FriendlyRequest.id.desc(), limit=limit, cursor=cursor
+    )
 
 
 def accept(session: Session, request_id: str, account_id: str, *, master_key: bytes) -> FriendlyRequest:

@@ -7,7 +7,7 @@ later: a result that is voided after the end of its month changes only the ladde
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
@@ -15,11 +15,11 @@ from sqlalchemy import ColumnElement, and_, func, insert, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import Database, current_time, take_advisory_lock
-from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, check_limit
+from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, load_page
 from referee.errors import BadOption, NotFound
 from referee.ladders import ratings
 from referee.ladders.kinds import EntryKind
-from referee.ladders.rating_errors import load_estimates
+from referee.ladders.ladder_rows import load_rows
 from referee.ladders.tables import Ladder, LadderMonth, LedgerEntry, MonthRow, RatingChange
 from referee.ratings.elo import PROVISIONAL_GAMES
 
@@ -137,10 +137,8 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
     """Yield the rows of the ladder after entry ``as_of`` in parts, with the matches since entry ``before``."""
     cursor: Cursor | None = None
     while True:
-        page = ratings.load_page_at(session, ladder_id, as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
-        bot_ids = [row.bot_id for row in page.items]
-        estimates = load_estimates(session, ladder_id, bot_ids)
-        matches = _matches_between(session, ladder_id, bot_ids, before, as_of)
+        page = load_rows(session, ladder_id, as_of=as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
+        matches = _matches_between(session, ladder_id, [row.bot_id for row in page.items], before, as_of)
         yield [
             {
                 "rank": row.rank,
@@ -150,7 +148,8 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
                 "games": row.games,
                 "owner_id": row.owner_id,
                 "owner_name": row.owner_name,
-                **asdict(estimates[row.bot_id]),
+                "strength": row.strength,
+                "strength_error": row.strength_error,
                 "matches": matches.get(row.bot_id, 0),
             }
             for row in page.items
@@ -207,14 +206,10 @@ def list_months(
     session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[ClosedMonth]:
     """Return a page of the closed months of a ladder, newest first."""
-    check_limit(limit)
     ladder = ratings.get_ladder(session, ladder_id)
     query = _with_champions().where(LadderMonth.ladder_id == ladder_id)
-    if cursor is not None:
-        query = query.where(LadderMonth.month < _month_in(cursor))
-    rows = session.execute(query.order_by(LadderMonth.month.desc()).limit(limit + 1)).all()
-    found = [ClosedMonth(ladder, month, champion) for month, champion in rows[:limit]]
-    return Page(found, [format_month(found[-1].month.month)] if len(rows) > limit else None)
+    page = load_page(session, query, LadderMonth.month.desc(), limit=limit, cursor=cursor)
+    return Page([ClosedMonth(ladder, month, champion) for month, champion in page.items], page.next)
 
 
 def get_month(session: Session, ladder_id: str, month: date) -> ClosedMonth:
@@ -227,25 +222,12 @@ def get_month(session: Session, ladder_id: str, month: date) -> ClosedMonth:
     return ClosedMonth(ladder, *found)
 
 
-def list_ladders_of(session: Session, month: date) -> list[ClosedMonth]:
-    """Return this month of all listed ladders that closed it: official ladders first, then by name."""
-    query = _with_ladders().where(LadderMonth.month == month, ~Ladder.unlisted)
-    found = session.execute(query.order_by(Ladder.official.desc(), Ladder.name))
-    return [ClosedMonth(*closed) for closed in found]
-
-
 def list_rows(
     session: Session, closed: LadderMonth, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[MonthRow]:
     """Return a page of the final standings of a month, best first."""
-    check_limit(limit)
     query = select(MonthRow).where(MonthRow.ladder_id == closed.ladder_id, MonthRow.month == closed.month)
-    if cursor is not None:
-        rank, bot_id = _position_in(cursor)
-        query = query.where((MonthRow.rank > rank) | ((MonthRow.rank == rank) & (MonthRow.bot_id > bot_id)))
-    rows = list(session.scalars(query.order_by(MonthRow.rank, MonthRow.bot_id).limit(limit + 1)))
-    last = rows[limit - 1] if len(rows) > limit else None
-    return Page(rows[:limit], None if last is None else [last.rank, last.bot_id])
+    return load_page(session, query, MonthRow.rank, MonthRow.bot_id, limit=limit, cursor=cursor)
 
 
 def list_titles(session: Session, bot_id: str, *, limit: int) -> list[ClosedMonth]:
@@ -279,17 +261,3 @@ _IS_CHAMPION: Final = and_(
     MonthRow.month == LadderMonth.month,
     MonthRow.bot_id == LadderMonth.champion_id,
 )
-
-
-def _month_in(cursor: Cursor) -> date:
-    match list(cursor):
-        case [str(month)]:
-            return parse_month(month)
-    raise BadOption("cursor", "must be the cursor of a previous page")
-
-
-def _position_in(cursor: Cursor) -> tuple[int, str]:
-    match list(cursor):
-        case [int(rank), str(bot_id)]:
-            return rank, bot_id
-    raise BadOption("cursor", "must be the cursor of a previous page")

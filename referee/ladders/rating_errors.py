@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import Database
 from referee.db.prepared import Prepared, upsert_columns
-from referee.ladders import leaderboard, ratings
+from referee.ladders import ladder_rows, ratings
 from referee.ladders.kinds import EntryKind
 from referee.ladders.strengths import FIT_COLUMNS, LadderResults, ResultColumns, load_results
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingError
@@ -33,17 +33,10 @@ VERSION_MARK: Final = " "  # between the id of a bot and one of its earlier vers
 
 @dataclass(frozen=True, slots=True)
 class StrengthEstimate:
-    """Hold the fitted strength of a bot and half the width of its 95 % interval in points, None while not computed."""
+    """Hold the fitted strength of a bot and half the width of its 95 % interval, in points."""
 
-    strength: float | None = None
-    strength_error: float | None = None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Return both ends of the interval."""
-        if self.strength is None or self.strength_error is None:
-            return None
-        return self.strength - self.strength_error, self.strength + self.strength_error
+    strength: float
+    strength_error: float
 
     @classmethod
     def from_fit(cls, row: Strength) -> "StrengthEstimate":
@@ -73,20 +66,11 @@ def list_outdated(session: Session) -> list[str]:
     return list(session.scalars(select(Ladder.id).where(newer.exists()).order_by(Ladder.errors_seq, Ladder.id)))
 
 
-def load_estimates(session: Session, ladder_id: str, bot_ids: Collection[str]) -> dict[str, StrengthEstimate]:
-    """Return the estimates of these bots, keyed by bot id."""
-    query = select(RatingError.bot_id, RatingError.strength, RatingError.strength_error)
-    query = query.where(RatingError.ladder_id == ladder_id, RatingError.bot_id.in_(bot_ids))
-    rows = session.execute(query) if bot_ids else ()
-    known = {bot_id: StrengthEstimate(strength, error) for bot_id, strength, error in rows}
-    return dict.fromkeys(bot_ids, StrengthEstimate()) | known
-
-
 def refresh_errors(database: Database, ladder_id: str) -> RefreshedErrors:
     """Take a step towards current estimates of a ladder: read, compute outside any transaction, and store."""
     with database.read() as session:
         seq = ratings.last_seq(session, ladder_id)
-        is_small = leaderboard.count_bots(session, ladder_id) <= EXACT
+        is_small = ladder_rows.count_bots(session, ladder_id) <= EXACT
         newest = load_results(session, ladder_id, MAX_RESULTS) if is_small else None
     joint = {} if newest is None else _estimate_jointly(newest)
     with database.read() as session:

@@ -1,4 +1,4 @@
-"""Read ladders: current rows, rows after any ledger entry, and the history of a bot's rating."""
+"""Find ladders, and read the history of a bot's rating. ``ladder_rows`` reads the rows of ladders."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -6,38 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, and_, bindparam, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+from sqlalchemy import Select, and_, bindparam, func, select
+from sqlalchemy.orm import Session
 
-from referee.accounts.tables import Account
-from referee.bots.states import BotState
-from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
-from referee.db.lookup import load_by_id
-from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.prepared import Prepared
-from referee.errors import BadOption, NotFound
+from referee.errors import NotFound
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_names import make_unique, variant_name
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
+from referee.ladders.tables import Ladder, LedgerEntry, RatingChange
 from referee.match.canonical import dumps
 from referee.matches.tables import MatchSeat, StoredMatch
-
-
-@dataclass(frozen=True, slots=True)
-class RankedBot:
-    """Represent a row of a ladder. Equal ratings share a ``rank``."""
-
-    rank: int
-    bot_id: str
-    name: str
-    owner_id: str
-    owner_name: str
-    status: BotState
-    value: int
-    games: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +41,6 @@ class DescribedChange:
     games: int
     version: str | None
     version_changed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LadderPage:
-    """Hold a page of a ladder after entry ``as_of_seq`` of its ledger, which is 0 before the first entry."""
-
-    page: Page[RankedBot]
-    as_of_seq: int
 
 
 def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder:
@@ -133,17 +107,10 @@ def list_ladders(
     session: Session, *, game: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Ladder]:
     """Return a page of listed ladders: the official ones by name, then the variants by name."""
-    check_limit(limit)
     query = select(Ladder).where(~Ladder.unlisted)
     if game is not None:
         query = query.where(Ladder.game == game)
-    if cursor is not None:
-        official, name = _ladder_cursor(cursor)
-        later = and_(Ladder.official == official, Ladder.name > name)
-        query = query.where(or_(later, ~Ladder.official) if official else later)
-    rows = list(session.scalars(query.order_by(Ladder.official.desc(), Ladder.name).limit(limit + 1)))
-    last = rows[limit - 1] if len(rows) > limit else None
-    return Page(rows[:limit], None if last is None else [last.official, last.name])
+    return load_page(session, query, Ladder.official.desc(), Ladder.name, limit=limit, cursor=cursor)
 
 
 def count_ladders_by_game(session: Session) -> dict[str, int]:
@@ -152,109 +119,18 @@ def count_ladders_by_game(session: Session) -> dict[str, int]:
     return dict(session.execute(query).all())
 
 
-def load_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:
-    """Return rows from the top or from a cursor, which contains the rank so that earlier rows are not counted again.
-
-    Bots without a match that counts have no row.
-    """
-    check_limit(limit)
-    get_ladder(session, ladder_id)
-    query = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id)
-    rows = session.execute(
-        _page_of_ratings(query.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
-    )
-    return LadderPage(_page(session, rows.all(), limit, cursor), last_seq(session, ladder_id))
-
-
-def load_page_at(
-    session: Session, ladder_id: str, seq: int, *, limit: int = 50, cursor: Cursor | None = None
-) -> LadderPage:
-    """Return a page of the ladder as it was after entry ``seq``.
-
-    ``as_of_seq`` of the page is the ladder's last entry up to ``seq``. Raise ``BadOption`` for a future entry. The cost
-    grows with the number of changes since then.
-    """
-    check_limit(limit)
-    get_ladder(session, ladder_id)
-    if not 0 <= seq <= last_seq(session, ladder_id):
-        raise BadOption("as_of_seq", f"must be 0 to {last_seq(session, ladder_id)}, the ladder's last ledger entry")
-    still = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
-    still = _page_of_ratings(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
-    moved = _page_of_ratings(_ratings_before(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
-    rows = [*session.execute(still), *session.execute(moved)]
-    page = _page(session, sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
-    of_ladder = select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
-    return LadderPage(page, session.scalar(of_ladder) or 0)
-
-
-def _ratings_before(ladder_id: str, seq: int) -> Select[int, int, Bot]:
-    """Return a query of bots whose rating changed after ``seq``, with their ratings at ``seq``."""
-    later, earlier = aliased(RatingChange), aliased(RatingChange)
-    bots = select(later.bot_id).where(later.seq > seq, later.ladder_id == ladder_id).distinct().subquery()
-    latest = (
-        select(func.max(earlier.seq))
-        .where(earlier.ladder_id == ladder_id, earlier.bot_id == bots.c.bot_id, earlier.seq <= seq)
-        .correlate(bots)
-        .scalar_subquery()
-    )
-    last = and_(RatingChange.bot_id == bots.c.bot_id, RatingChange.seq == latest)
-    query = select(RatingChange.after, RatingChange.games, Bot).select_from(bots).join(RatingChange, last)
-    return query.join(Bot, Bot.id == bots.c.bot_id)
-
-
-def _page_of_ratings(
-    query: Select[int, int, Bot],
-    rated: type[Rating | RatingChange],
-    value: InstrumentedAttribute[int],
-    limit: int,
-    cursor: Cursor | None,
-) -> Select[int, int, Bot]:
-    """Return a query of the next ``limit`` + 1 rows, best first, of bots with matches that count."""
-    last, last_bot, _, _ = _ladder_position(cursor)
-    if last is not None:
-        # This form of the condition lets the planner seek in the index instead of scanning past earlier rows.
-        query = query.where(value <= last, or_(value < last, rated.bot_id > last_bot))
-    return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
-
-
-def _page(session: Session, rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
-    """Return a page of rows with their ranks. Its cursor contains the last rank."""
-    last, _, seen, rank = _ladder_position(cursor)
-    owners = load_by_id(session, Account.id, Account.name, (bot.owner_id for _, _, bot in rows))
-    ranked: list[RankedBot] = []
-    for value, games, bot in rows:
-        seen += 1
-        rank = rank if value == last else seen
-        last = value
-        ranked.append(RankedBot(rank, bot.id, bot.name, bot.owner_id, owners[bot.owner_id], bot.status, value, games))
-    more = len(ranked) > limit
-    ranked = ranked[:limit]
-    return Page(ranked, [ranked[-1].value, ranked[-1].bot_id, seen - 1, ranked[-1].rank] if more else None)
-
-
 def last_seq(session: Session, ladder_id: str) -> int:
     """Return the number of the last entry of this ladder, or 0 before the first."""
     return session.scalar(select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id)) or 0
-
-
-def load_ratings(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
-    """Return the ratings of a bot on all ladders on which one of its matches counts."""
-    query = select(Ladder, Rating).join(Rating, Rating.ladder_id == Ladder.id)
-    query = query.where(Rating.bot_id == bot_id, Rating.games > 0)
-    return [(ladder, rating) for ladder, rating in session.execute(query.order_by(Ladder.id))]
 
 
 def list_changes(
     session: Session, ladder_id: str, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[DescribedChange]:
     """Return a page of changes of a bot's rating, latest first."""
-    check_limit(limit)
     query = _changes_query().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
-    if cursor is not None:
-        query = query.where(RatingChange.seq < read_number_cursor(cursor))
-    rows = session.execute(query.order_by(RatingChange.seq.desc()).limit(limit + 1)).all()
-    changes = _describe_changes(session, rows[:limit])
-    return Page(changes, [changes[-1].seq] if len(rows) > limit else None)
+    page = load_page(session, query, RatingChange.seq.desc(), limit=limit, cursor=cursor)
+    return Page(_describe_changes(session, page.items), page.next)
 
 
 def list_entry_changes(session: Session, seq: int) -> list[DescribedChange]:
@@ -291,22 +167,6 @@ def _version_before(session: Session, change: RatingChange) -> Any:
     query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == EntryKind.RESULT)
     found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
     return _NO_VERSION if found is None else found[2]
-
-
-def _ladder_position(cursor: Cursor | None) -> tuple[int | None, str, int, int]:
-    if cursor is None:
-        return None, "", 0, 0
-    match list(cursor):
-        case [int(value), str(bot_id), int(seen), int(place)]:
-            return value, bot_id, seen, place
-    raise BadOption("cursor", "must be the cursor of a previous page")
-
-
-def _ladder_cursor(cursor: Cursor) -> tuple[bool, str]:
-    match list(cursor):
-        case [bool(official), str(name)]:
-            return official, name
-    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 _NO_VERSION: Final = object()  # differs from None, the version of a bot that reports none

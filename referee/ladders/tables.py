@@ -208,13 +208,12 @@ class MonthRow(Base):
 
 
 class RatingCount(Base):
-    """Represent the number of bots in a band of ratings, so that a rank is a sum over few bands on any ladder."""
+    """Represent the number of bots in a band of ratings, so that a rank is a sum over bands on any ladder."""
 
     __tablename__ = "rating_counts"
 
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
-    width: Mapped[int] = mapped_column(BigInteger, primary_key=True)  # micro-points
-    band: Mapped[int] = mapped_column(primary_key=True)  # value // width
+    band: Mapped[int] = mapped_column(primary_key=True)  # value // ``ranks.BAND``
     bots: Mapped[int]
 
 

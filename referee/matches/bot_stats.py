@@ -8,8 +8,9 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
-from referee.matches.usual_states import is_finished, is_revealed
+from referee.matches.results import select_public
+from referee.matches.tables import MatchSeat, Result, StoredMatch
+from referee.matches.usual_states import is_finished
 
 MAX_MATCHES: Final = 1_000  # most recent matches that are counted
 
@@ -76,12 +77,7 @@ def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES
     last = own.order_by(Result.seq.desc()).limit(limit).subquery()
     columns = last.c.seat, last.c.version, last.c.faults, StoredMatch.game, StoredMatch.seats
     of_result = Result.match_id, Result.bots, Result.placements, Result.scores, Result.finished_at
-    query = (
-        select(*columns, *of_result)
-        .join(Result, Result.seq == last.c.seq)
-        .join(StoredMatch, StoredMatch.id == Result.match_id)
-    )
-    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(is_finished(), is_revealed())
+    query = select_public(*columns, *of_result).join(last, Result.seq == last.c.seq).where(is_finished())
     return [_read_result(row) for row in session.execute(query.order_by(last.c.seq.desc()))]
 
 

@@ -7,12 +7,12 @@ deal group is closed, as for the log.
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, select, tuple_
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, defer
 
 from referee.bots.tables import Bot
-from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
-from referee.errors import BadOption, LogDeleted, NotFound
+from referee.db.paging import Cursor, Page, load_page
+from referee.errors import LogDeleted, NotFound
 from referee.match.log import parse_row
 from referee.matches import logs
 from referee.matches.states import DealGroupState
@@ -56,7 +56,6 @@ def list_faults(
     Raise ``BadOption`` for an invalid limit or cursor. With ``owner_id``, return all faults of this owner's bots;
     without it, only those of closed deal groups.
     """
-    check_limit(limit)
     query = _fault_query().options(defer(Fault.request), defer(Fault.reply))
     if owner_id is None:
         query = query.where(is_revealed())
@@ -70,11 +69,8 @@ def list_faults(
     for column, wanted in filters:
         if wanted is not None:
             query = query.where(column == wanted)
-    if cursor is not None:
-        query = query.where(Fault.id < read_number_cursor(cursor))
-    found = session.execute(query.order_by(Fault.id.desc()).limit(limit + 1))
-    reports = [ReportedFault(*row) for row in found]
-    return Page(reports[:limit], [reports[limit - 1].fault.id] if len(reports) > limit else None)
+    page = load_page(session, query, Fault.id.desc(), limit=limit, cursor=cursor)
+    return Page([ReportedFault(*row) for row in page.items], page.next)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +88,15 @@ def list_errors(
 
     Raise ``BadOption`` for an invalid limit or cursor.
     """
-    check_limit(limit)
     query = (
         select(ReportedError, MatchSeat.version)
         .join(MatchSeat, (MatchSeat.match_id == ReportedError.match_id) & (MatchSeat.seat == ReportedError.seat))
         .join(StoredMatch, StoredMatch.id == ReportedError.match_id)
         .where(ReportedError.bot_id == bot_id)
-        .order_by(StoredMatch.created_at.desc(), StoredMatch.id.desc(), ReportedError.seat)
     )
-    if cursor is not None:
-        match_id, seat = _read_error_cursor(cursor)
-        created_at = select(StoredMatch.created_at).where(StoredMatch.id == match_id).scalar_subquery()
-        later_seat = (StoredMatch.id == match_id) & (ReportedError.seat > seat)
-        query = query.where(
-            (tuple_(StoredMatch.created_at, StoredMatch.id) < tuple_(created_at, match_id)) | later_seat
-        )
-    found = [VersionedError(*row) for row in session.execute(query.limit(limit + 1))]
-    shown = [found[limit - 1].reported.match_id, found[limit - 1].reported.seat] if len(found) > limit else None
-    return Page(found[:limit], shown)
+    order = StoredMatch.created_at.desc(), StoredMatch.id.desc(), ReportedError.seat
+    page = load_page(session, query, *order, limit=limit, cursor=cursor)
+    return Page([VersionedError(*row) for row in page.items], page.next)
 
 
 def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool = False) -> ReportedFault:
@@ -141,13 +128,6 @@ def find_replacement_action(session: Session, fault: Fault) -> Json | None:
                 action: Json = row["action"]
                 return action
     return None
-
-
-def _read_error_cursor(cursor: Cursor) -> tuple[str, int]:
-    match list(cursor):
-        case [str(match_id), int(seat)]:
-            return match_id, seat
-    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 def _fault_query() -> Select[Fault, str | None, str | None, str]:

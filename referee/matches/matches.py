@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import NotFound
 from referee.matches import cancelling
 from referee.matches.match_filters import MatchFilter
@@ -58,7 +58,7 @@ def list_matches(
     query = select(StoredMatch).where(*wanted.conditions())
     if where is not None:
         query = query.where(where)
-    return load_newest_first(session, query, StoredMatch.created_at, StoredMatch.id, limit=limit, cursor=cursor)
+    return load_page(session, query, StoredMatch.created_at.desc(), StoredMatch.id.desc(), limit=limit, cursor=cursor)
 
 
 def count_running_by_game(session: Session) -> dict[str, int]:

@@ -1,8 +1,9 @@
 """Load the results of finished matches."""
 
 from collections.abc import Collection
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from referee.errors import NotFound
@@ -20,10 +21,11 @@ def get_result(session: Session, match_id: str) -> Result:
 
 def load_public_scores(session: Session, match_ids: Collection[str]) -> dict[str, list[int]]:
     """Return the scores by seat of those of these matches that have a result and a public log, keyed by match id."""
-    query = (
-        select(Result.match_id, Result.scores)
-        .join(StoredMatch, StoredMatch.id == Result.match_id)
-        .join(DealGroup, DealGroup.id == StoredMatch.group_id)
-    )
-    found = session.execute(query.where(Result.match_id.in_(match_ids), is_revealed()))
-    return dict(found.all())
+    query = select_public(Result.match_id, Result.scores).where(Result.match_id.in_(match_ids))
+    return dict(session.execute(query).all())
+
+
+def select_public(*columns: Any) -> Select[*tuple[Any, ...]]:
+    """Return a query for these columns of results with public logs, voided ones included."""
+    query = select(*columns).select_from(Result).join(StoredMatch, StoredMatch.id == Result.match_id)
+    return query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(is_revealed())

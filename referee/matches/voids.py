@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import Conflict, NotFound
 from referee.matches.states import MatchState, VoidState
 from referee.matches.tables import MatchVoid, Result, StoredMatch
@@ -100,7 +100,7 @@ def find_proposal(session: Session, match_id: str) -> MatchVoid | None:
 def list_voids(session: Session, wanted: VoidFilter, *, limit: int, cursor: Cursor | None) -> Page[MatchVoid]:
     """Return a page of voids and proposals, newest first. Raise ``BadOption`` for an invalid limit or cursor."""
     query = select(MatchVoid).where(*_conditions(wanted))
-    return load_newest_first(session, query, MatchVoid.created_at, MatchVoid.id, limit=limit, cursor=cursor)
+    return load_page(session, query, MatchVoid.created_at.desc(), MatchVoid.id.desc(), limit=limit, cursor=cursor)
 
 
 def count_voids(session: Session, wanted: VoidFilter) -> int:

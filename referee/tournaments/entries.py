@@ -12,7 +12,7 @@ from referee.bots import bots, certificates
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
-from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.matches import matches
 from referee.tournaments import rounds, starting
@@ -53,15 +53,11 @@ def list_entries(
     session: Session, tournament_id: str, *, preflight: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[tuple[TournamentEntry, Bot]]:
     """Return a page of entries with their bots in order of entry, including withdrawn ones."""
-    check_limit(limit)
     query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id)
     if preflight is not None:
         query = query.where(TournamentEntry.preflight == preflight)
-    if cursor is not None:
-        query = query.where(TournamentEntry.number > read_number_cursor(cursor))
-    rows = [(entry, bot) for entry, bot in session.execute(query.order_by(TournamentEntry.number).limit(limit + 1))]
-    return Page(rows[:limit], [rows[limit - 1][0].number] if len(rows) > limit else None)
+    return load_page(session, query, TournamentEntry.number, limit=limit, cursor=cursor)
 
 
 def count_entries(session: Session, tournament_id: str) -> int:

@@ -2,22 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from referee.match.canonical import Json
-from referee.matches.states import DealSharing
 from referee.pairing.kinds import TournamentFormat
 
-UNLIMITED: Final = 1000
+RESET_BY_PRESETS: Final = (  # to their defaults, before those of the preset are filled in
+    *("format", "format_options", "rated", "deal_sharing", "anonymous", "late_entry", "frozen_version"),
+    *("bots_per_owner", "substitute", "time"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Hold a set of terms, as fields of the API, with its title and a sentence that explains it."""
+    """Hold the terms that are not the default, as fields of the API, with a title and a sentence that explains them."""
 
     title: str
     text: str
-    terms: Mapping[str, Any]
+    terms: Json
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -28,13 +30,9 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "format": TournamentFormat.SWISS,
             "format_options": {"rounds": 5},
             "rated": False,
-            "deal_sharing": DealSharing.OWN,
             "anonymous": False,
             "late_entry": True,
-            "frozen_version": False,
-            "bots_per_owner": UNLIMITED,
             "substitute": "house:3",
-            "time": {"budget_ms": 1000, "bank_ms": 10_000},
         },
     ),
     "serious_swiss": Preset(
@@ -42,20 +40,8 @@ PRESETS: Final[Mapping[str, Preset]] = {
         "Rated, the same cards at all tables, one bot of each owner in one version, players hidden until tables end.",
         {
             "format": TournamentFormat.SWISS,
-            "format_options": {},
-            "rated": True,
-            "deal_sharing": DealSharing.COMMON,
-            "anonymous": True,
-            "late_entry": False,
             "frozen_version": True,
-            "bots_per_owner": 1,
-            "substitute": None,
             "time": {"budget_ms": 2000, "bank_ms": 30_000},
         },
     ),
 }
-
-
-def preset_terms(name: str) -> Json:
-    """Return the terms of a preset in the format of the API."""
-    return dict(PRESETS[name].terms)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots import bots
-from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import NotFound
 from referee.matches.states import ENDED
 from referee.matches.tables import StoredMatch
@@ -61,13 +61,9 @@ def list_rounds(
     session: Session, tournament_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[RoundSummary]:
     """Return a page of round summaries, in order of round numbers."""
-    check_limit(limit)
-    query = _select_summaries(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
-    if cursor is not None:
-        query = query.where(TournamentRound.number > read_number_cursor(cursor))
-    rows = session.execute(query).all()
-    summaries = _count_tables(session, tournament_id, rows[:limit])
-    return Page(summaries, [summaries[-1].number] if len(rows) > limit else None)
+    query = _select_summaries(tournament_id)
+    page = load_page(session, query, TournamentRound.number, limit=limit, cursor=cursor)
+    return Page(_count_tables(session, tournament_id, page.items), page.next)
 
 
 def get_round_summary(session: Session, tournament_id: str, number: int) -> RoundSummary:

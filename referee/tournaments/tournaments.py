@@ -11,17 +11,16 @@ from referee.accounts import accounts
 from referee.accounts.co_organisers import CoOrganisers
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
-from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.kinds import SearchKind
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.requested_terms import Terms
 from referee.tournaments.round_times import check_changes
 from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationState, TournamentState
-from referee.tournaments.tables import Invitation, Tournament, TournamentEntry, TournamentOrganiser
+from referee.tournaments.tables import Invitation, Tournament, TournamentOrganiser
 
 HIDDEN_INVITATION: Final = "hidden"  # kind of one that nobody can see any longer
 MAX_UNFINISHED_PER_OWNER: Final = 20
@@ -124,7 +123,7 @@ def list_tournaments(
         query = query.where(Tournament.game == game)
     if organiser is not None:
         query = query.where(_is_run_by(organiser))
-    return load_newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Tournament.created_at.desc(), Tournament.id.desc(), limit=limit, cursor=cursor)
 
 
 def _is_listed_for(viewer: Account | None) -> ColumnElement[bool]:
@@ -137,13 +136,6 @@ def _is_listed_for(viewer: Account | None) -> ColumnElement[bool]:
 def _is_run_by(account_id: str) -> ColumnElement[bool]:
     together = select(TournamentOrganiser.tournament_id).where(TournamentOrganiser.account_id == account_id)
     return or_(Tournament.created_by == account_id, Tournament.id.in_(together))
-
-
-def list_all_entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:
-    """Return all entries with their bots in order of entry, including withdrawn ones."""
-    query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
-    query = query.where(TournamentEntry.tournament_id == tournament_id).order_by(TournamentEntry.number)
-    return [(entry, bot) for entry, bot in session.execute(query)]
 
 
 def lock_in_state(session: Session, tournament_id: str, *states: TournamentState) -> Tournament:

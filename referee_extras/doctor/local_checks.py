@@ -6,19 +6,17 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from referee import plugs
 from referee.db.engine import Database
 from referee.errors import RefereeError
 from referee.master_keys import key_ring
 from referee.match.signing_keys import SigningKey
 from referee.matches import chain
-from referee.settings import BadSettings, Settings
+from referee.settings import BadSettings, Settings, setting_fields
 from referee_extras.doctor.findings import DeploymentFinding, failure, ok, warning
 
 OTHER_VARIABLES: Final = {  # read by Compose or by commands
@@ -45,9 +43,7 @@ def check_settings(environment: Mapping[str, str]) -> tuple[list[DeploymentFindi
 
 
 def _find_unknown(environment: Mapping[str, str]) -> Iterator[DeploymentFinding]:
-    of_extras = [plugs.load(extra.settings) for extra in plugs.extras() if extra.settings is not None]
-    known = {f"REFEREE_{field.name.upper()}" for each in (Settings, *of_extras) for field in fields(each)}
-    known |= OTHER_VARIABLES
+    known = {f"REFEREE_{field.name.upper()}" for field in setting_fields()} | OTHER_VARIABLES
     for name in sorted(environment):
         if name.startswith("REFEREE_") and name not in known:
             near = difflib.get_close_matches(name, sorted(known), 1, 0.7)

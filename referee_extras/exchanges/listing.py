@@ -6,13 +6,12 @@ from datetime import date
 from math import sqrt
 from typing import Final
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
 from referee.db.lookup import load_by_id
-from referee.db.paging import Cursor, Page, check_limit
-from referee.errors import BadOption
+from referee.db.paging import Cursor, Page, load_page
 from referee.ladders import ratings
 from referee.ladders.owner_exchanges import MILLI, SLACK
 from referee.ladders.tables import OwnerExchange
@@ -50,21 +49,13 @@ def list_exchanges(
 
     The cost depends on the page alone. Raise ``NotFound`` for an unknown ladder.
     """
-    check_limit(limit)
     ratings.get_ladder(session, ladder_id)
     row = OwnerExchange
-    query = select(row).where(row.ladder_id == ladder_id, row.month == month)
-    if cursor is not None:
-        excess, party, owner_id = _position_in(cursor)
-        behind = or_(row.party > party, and_(row.party == party, row.owner_id > owner_id))
-        query = query.where(row.excess <= excess, or_(row.excess < excess, behind))
-    query = query.where(row.encounters > 0).order_by(row.excess.desc(), row.party, row.owner_id)
-    rows = list(session.scalars(query.limit(limit + 1)))
-    owners = {owner for found in rows for owner in (found.party, found.owner_id) if owner}
+    query = select(row).where(row.ladder_id == ladder_id, row.month == month, row.encounters > 0)
+    page = load_page(session, query, row.excess.desc(), row.party, row.owner_id, limit=limit, cursor=cursor)
+    owners = {owner for found in page.items for owner in (found.party, found.owner_id) if owner}
     names = load_by_id(session, Account.id, Account.name, owners)
-    last = rows[limit - 1] if len(rows) > limit else None
-    following = None if last is None else [last.excess, last.party, last.owner_id]
-    return Page([_describe(found, names) for found in rows[:limit]], following)
+    return Page([_describe(found, names) for found in page.items], page.next)
 
 
 def _describe(row: OwnerExchange, names: Mapping[str, str]) -> ExchangedPoints:
@@ -75,10 +66,3 @@ def _describe(row: OwnerExchange, names: Mapping[str, str]) -> ExchangedPoints:
     chance = sqrt(row.variance / MILLI + SLACK)
     of_loser = loser or None, names[loser] if loser else None
     return ExchangedPoints(winner, names[winner], *of_loser, row.encounters, points, chance, points / chance)
-
-
-def _position_in(cursor: Cursor) -> tuple[float, str, str]:
-    match list(cursor):
-        case [int() | float() as excess, str(party), str(owner_id)] if not isinstance(excess, bool):
-            return float(excess), party, owner_id
-    raise BadOption("cursor", "must be the cursor of a previous page")

@@ -2,16 +2,15 @@
 
 from datetime import date, datetime, timedelta
 from typing import Final
-from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from markupsafe import Markup
 
 from api.pages.page import Pages, page
-from api.pagination import envelope, read_cursor
+from api.pages.paging import cursor_links, cursor_query
+from api.pagination import read_cursor
 from api.views import current_session
 from referee.db.engine import current_time
-from referee.db.paging import Page
 from referee.ladders import months, ratings
 from referee.ladders.tables import Ladder
 from referee_extras.exchanges.listing import list_exchanges
@@ -36,9 +35,8 @@ def link_from_ladder(*, ladder: Ladder) -> Markup:
 
 
 def _month_page(ladder_id: str, month: date) -> Response:
-    query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    query = cursor_query(ROWS_PER_PAGE)
     found = list_exchanges(current_session(), ladder_id, month, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
-    following = envelope(Page([], found.next), query)["next"]
     ladder = ratings.get_ladder(current_session(), ladder_id)
     begins_later = month > _first_day(ladder.created_at)
     return page(
@@ -49,8 +47,7 @@ def _month_page(ladder_id: str, month: date) -> Response:
         rows=found.items,
         earlier=months.format_month((month - timedelta(days=1)).replace(day=1)) if begins_later else None,
         later=months.format_month(months.following(month)) if month < _this_month() else None,
-        before="?" if query["cursor"] else None,
-        behind=f"?{urlencode({'cursor': following})}" if following else None,
+        **cursor_links(found, query),
     )
 
 

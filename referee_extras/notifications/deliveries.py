@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time, lease_now, take_advisory_lock
 from referee.db.leases import Leases
 from referee.db.names import make_storable
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.prepared import Prepared
 from referee.errors import Conflict, NotFound
 from referee_extras.notifications.notification_types import PING
@@ -152,7 +152,7 @@ def list_deliveries(
     session: Session, webhook_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Delivery]:
     query = select(Delivery).where(Delivery.webhook_id == webhook_id)
-    return load_newest_first(session, query, Delivery.created_at, Delivery.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Delivery.created_at.desc(), Delivery.id.desc(), limit=limit, cursor=cursor)
 
 
 def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Delivery:

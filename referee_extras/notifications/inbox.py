@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from referee.accounts.tables import Account
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.prepared import Prepared
 from referee.match.canonical import Json
 from referee_extras.notifications.tables import ENTRY_PREFIX, InboxEntry
@@ -45,7 +45,7 @@ def list_entries(
     query = select(InboxEntry).where(InboxEntry.account_id == account_id)
     if unread is not None:
         query = query.where(InboxEntry.read_at.is_(None) if unread else InboxEntry.read_at.is_not(None))
-    return load_newest_first(session, query, InboxEntry.created_at, InboxEntry.id, limit=limit, cursor=cursor)
+    return load_page(session, query, InboxEntry.created_at.desc(), InboxEntry.id.desc(), limit=limit, cursor=cursor)
 
 
 def list_recent(session: Session, event: str, account_ids: Iterable[str], age: timedelta) -> Sequence[tuple[str, Json]]:

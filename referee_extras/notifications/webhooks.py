@@ -12,7 +12,7 @@ from referee.bots.bots import OLD_SECRET_LIFETIME
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.leases import revocation_values
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee_extras.notifications import outbox
 from referee_extras.notifications.notification_types import PING, SUBSCRIBABLE_TYPES
@@ -59,7 +59,7 @@ def get_webhook(session: Session, webhook_id: str, *, account_id: str | None = N
 
 def list_webhooks(session: Session, account_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> Page[Webhook]:
     query = select(Webhook).where(Webhook.account_id == account_id)
-    return load_newest_first(session, query, Webhook.created_at, Webhook.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Webhook.created_at.desc(), Webhook.id.desc(), limit=limit, cursor=cursor)
 
 
 def edit(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.db.paging import Cursor, Page, check_limit, load_newest_first, read_number_cursor
+from referee.db.paging import Cursor, Page, load_page
 from referee.matches.ended_openings import CURRENT, CURRENT_IS_REVEALED, OpeningFilter, conditions
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
 
@@ -28,7 +28,7 @@ def list_ended_openings(
 ) -> Page[ListedOpening]:
     """Return a page of ended openings, newest first. Raise ``BadOption`` for an invalid limit or cursor."""
     query = select(DealGroup).where(*conditions(wanted))
-    page = load_newest_first(session, query, DealGroup.created_at, DealGroup.id, limit=limit, cursor=cursor)
+    page = load_page(session, query, DealGroup.created_at.desc(), DealGroup.id.desc(), limit=limit, cursor=cursor)
     current_ids = {group.superseded_by for group in page.items}
     revealed = set(session.scalars(select(CURRENT.id).where(CURRENT.id.in_(current_ids), CURRENT_IS_REVEALED)))
     matches: dict[str, list[str]] = {str(current_id): [] for current_id in current_ids}
@@ -51,9 +51,5 @@ def list_failed_nonces(session: Session, bot_id: str, *, limit: int, cursor: Cur
 
     Raise ``BadOption`` for an invalid limit or cursor.
     """
-    check_limit(limit)
     query = select(FailedNonce).where(FailedNonce.bot_id == bot_id)
-    if cursor is not None:
-        query = query.where(FailedNonce.id < read_number_cursor(cursor))
-    rows = list(session.scalars(query.order_by(FailedNonce.id.desc()).limit(limit + 1)))
-    return Page(rows[:limit], [rows[limit - 1].id] if len(rows) > limit else None)
+    return load_page(session, query, FailedNonce.id.desc(), limit=limit, cursor=cursor)

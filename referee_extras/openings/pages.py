@@ -6,8 +6,9 @@ from flask import Response, request
 from markupsafe import Markup
 
 from api.pages.page import Pages, page
+from api.pages.paging import cursor_links
 from api.pages.parameters import load_query
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.views import current_session
 from referee.matches import ended_openings
 from referee_extras.openings.presentation import list_openings, opening_filter
@@ -27,10 +28,9 @@ def contents() -> Response:
     return page(
         "openings/list.html",
         openings=found.items,
-        next=envelope(found, query)["next"],
         count=ended_openings.count_ended_openings(current_session(), opening_filter(query)),
         filters=[(name, request.args[name]) for name in FILTERS if request.args.get(name)],
-        first=query["cursor"] is None,
+        **cursor_links(found, query),
     )
 
 

@@ -14,8 +14,7 @@ from referee.bots.tables import Bot
 from referee.figures import count, decimal
 from referee.games import game_title
 from referee.labels import state_label
-from referee.ladders import ranks, ratings
-from referee.ladders.ranks import LadderRank
+from referee.ladders.ladder_rows import LadderRank, load_ranks
 from referee_extras.pictures import fonts
 
 HEIGHT: Final = 20
@@ -44,8 +43,8 @@ def load_badge(session: Session, bot: Bot, game: str | None) -> Badge:
     label = game_title(game) if game else "Referee"
     words = ["not rated yet"]
     if found:
-        played, rank = min(found, key=lambda pair: (pair[1].rank, -pair[1].total, pair[0]))
-        label, words = game_title(played), [_describe_rank(rank)]
+        best = min(found, key=lambda rank: (rank.row.rank, -rank.total, rank.ladder.game))
+        label, words = game_title(best.ladder.game), [_describe_rank(best)]
     if bot.status == BotState.HOUSE:
         words = [state_label(bot.status)]  # its rating is constant, and it has no rank
     elif bot.status != BotState.VERIFIED:
@@ -53,15 +52,13 @@ def load_badge(session: Session, bot: Bot, game: str | None) -> Badge:
     return Badge(bot.name, label, ", ".join(words), bool(found) and bot.status == BotState.VERIFIED)
 
 
-def _load_official_ranks(session: Session, bot_id: str, game: str | None) -> Sequence[tuple[str, LadderRank]]:
-    rated = [ladder for ladder, _ in ratings.load_ratings(session, bot_id)]
-    ladders = [ladder for ladder in rated if ladder.official and not ladder.unlisted]
-    found = [(each.game, ranks.find_rank(session, each.id, bot_id)) for each in ladders if game in (None, each.game)]
-    return [(played, rank) for played, rank in found if rank is not None]
+def _load_official_ranks(session: Session, bot_id: str, game: str | None) -> Sequence[LadderRank]:
+    ranks = [rank for rank in load_ranks(session, bot_id) if rank.ladder.official and not rank.ladder.unlisted]
+    return [rank for rank in ranks if game in (None, rank.ladder.game)]
 
 
 def _describe_rank(rank: LadderRank) -> str:
-    return f"#{count(rank.rank)} of {count(rank.total)}, {decimal(points(rank.value), 0)}"
+    return f"#{count(rank.row.rank)} of {count(rank.total)}, {decimal(points(rank.row.value), 0)}"
 
 
 def draw_badge(badge: Badge) -> Markup:

@@ -12,14 +12,14 @@ from referee.errors import Conflict
 from referee.figures import count, decimal, month_name, ordinal, plus_minus
 from referee.games import game_title
 from referee.labels import state_label
-from referee.ladders import leaderboard, months, ranks, ratings
-from referee.ladders.ranks import LadderRank
-from referee.ladders.rating_errors import StrengthEstimate, load_estimates
+from referee.ladders import ladder_rows, months, ratings
+from referee.ladders.ladder_rows import RankedBot
 from referee.matches import logs, matches, results
 from referee.matches.states import ENDED, PLAYED, MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.ratings.elo import MICRO
 from referee.standings import RankedEntrant
+from referee.standings.presentation import point_digits
 from referee.tournaments import entries, tournaments
 from referee.tournaments.standings import load_tournament_results
 from referee.tournaments.states import OVER, TournamentState
@@ -114,21 +114,9 @@ def _load_bot(session: Session, bot_id: str) -> PictureContent:
 
 def _load_ranks(session: Session, bot_id: str) -> Sequence[Row]:
     """Return the best ranks of a bot on listed ladders, those on official ones first."""
-    rated = [ladder for ladder, _ in ratings.load_ratings(session, bot_id) if not ladder.unlisted]
-    rated.sort(key=lambda ladder: not ladder.official)
-    found = [(ladder, ranks.find_rank(session, ladder.id, bot_id)) for ladder in rated[: 4 * RANKS]]
-    held = [(ladder, rank) for ladder, rank in found if rank is not None]
-    held.sort(key=lambda pair: (not pair[0].official, pair[1].rank, -pair[1].value, pair[0].name))
-    return [
-        Row(
-            Player(name=ladder.name),
-            f"{ordinal(rank.rank)} of {count(rank.total)}",
-            decimal(rank.value / MICRO, 1),
-            _describe_strength(rank),
-            is_first=rank.rank == 1,
-        )
-        for ladder, rank in held[:RANKS]
-    ]
+    held = [rank for rank in ladder_rows.load_ranks(session, bot_id) if not rank.ladder.unlisted]
+    held.sort(key=lambda rank: (not rank.ladder.official, rank.row.rank, -rank.row.value, rank.ladder.name))
+    return [_describe_row(rank.row, Player(name=rank.ladder.name), f" of {count(rank.total)}") for rank in held[:RANKS]]
 
 
 def _describe_titles(session: Session, bot_id: str) -> Sequence[str]:
@@ -182,14 +170,12 @@ def _load_leaders(session: Session, tournament: Tournament) -> Sequence[Row]:
 def _describe_points(row: RankedEntrant, seats: int) -> tuple[str, str]:
     if any(name in row.tie_breaks for name in _NO_POINTS):
         return "", ""
-    points = decimal(float(row.points), 1 if seats == 2 else 2)
-    return points, "points"
+    return decimal(float(row.points), point_digits(seats)), "points"
 
 
 def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
     ladder = ratings.get_ladder(session, ladder_id)
-    (summary,) = leaderboard.load_summaries(session, [ladder], top=TOP)
-    estimates = load_estimates(session, ladder_id, [row.bot_id for row in summary.top])
+    (summary,) = ladder_rows.load_summaries(session, [ladder], top=TOP)
     table = f"{game_title(ladder.game)}, {ladder.seats} seats"
     counted = f"{count(summary.bots)} bot{'' if summary.bots == 1 else 's'}"
     played = f"{count(summary.matches)} match{'' if summary.matches == 1 else 'es'}"
@@ -198,21 +184,13 @@ def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
         title=ladder.name,
         subject=ladder.id,
         lines=[f"{counted}, {played}" if ladder.name == table else f"{table}: {counted}, {played}"],
-        rows=[
-            Row(
-                Player(row.bot_id, row.name),
-                ordinal(row.rank),
-                decimal(row.value / MICRO, 1),
-                _describe_strength(estimates[row.bot_id]),
-                is_first=row.rank == 1,
-            )
-            for row in summary.top
-        ],
+        rows=[_describe_row(row, Player(row.bot_id, row.name)) for row in summary.top],
         remark="No bot is rated yet",
     )
 
 
-def _describe_strength(row: LadderRank | StrengthEstimate) -> str:
-    if row.strength is None or row.strength_error is None:
-        return ""
-    return f"strength {plus_minus(row.strength, row.strength_error)}"
+def _describe_row(row: RankedBot, player: Player, total: str = "") -> Row:
+    strength = ""
+    if row.strength is not None and row.strength_error is not None:
+        strength = f"strength {plus_minus(row.strength, row.strength_error)}"
+    return Row(player, f"{ordinal(row.rank)}{total}", decimal(row.value / MICRO, 1), strength, is_first=row.rank == 1)

@@ -6,8 +6,9 @@ from flask import Response, request
 from markupsafe import Markup
 
 from api.pages.page import Pages, page
+from api.pages.paging import cursor_links, cursor_query
 from api.pages.parameters import choice
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.views import current_session
 from referee.db.kinds import SearchKind
 from referee.errors import BadOption
@@ -24,13 +25,13 @@ KINDS: Final = {SearchKind.BOT: "Bots", SearchKind.OWNER: "Owners", SearchKind.T
 def search() -> Response:
     """Show what the search finds. Say on the page what is wrong with a query that finds nothing by itself."""
     text, kind = request.args.get("q", ""), choice("kind", [*SearchKind])
-    query = {"limit": RESULTS_PER_PAGE, "cursor": request.args.get("cursor"), "q": text, "kind": kind}
-    context: dict[str, Any] = {"found": [], "next": None, "problem": ""}
+    query = cursor_query(RESULTS_PER_PAGE, q=text, kind=kind)
+    context: dict[str, Any] = {"found": [], "before": None, "behind": None, "problem": ""}
     if text:
         cursor = read_cursor(query)
         try:
             found = searching.search(current_session(), text, kind=kind, limit=RESULTS_PER_PAGE, cursor=cursor)
-            context |= {"found": found.items, "next": envelope(found, query)["next"]}
+            context |= {"found": found.items, **cursor_links(found, query)}
         except BadOption as error:
             context["problem"] = f"The search {error.reason}."
     return page(
@@ -40,7 +41,6 @@ def search() -> Response:
         kind=kind,
         kinds=KINDS,
         longest=MAX_QUERY_LENGTH,
-        first=query["cursor"] is None,
     )
 
 

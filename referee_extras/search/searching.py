@@ -7,19 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Integer,
-    Text,
-    case,
-    cast,
-    column,
-    literal_column,
-    or_,
-    select,
-    table,
-    tuple_,
-)
+from sqlalchemy import ColumnElement, Integer, Text, case, cast, column, literal_column, select, table
 from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.orm import Session
 
@@ -28,7 +16,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import get_database
 from referee.db.kinds import SearchKind
 from referee.db.lookup import load_by_id
-from referee.db.paging import Cursor, Page, check_limit
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.search_documents import INDEXED_WORDS, SearchDocument, split_words
 from referee.errors import BadOption
 from referee.tournaments.tables import Tournament
@@ -59,20 +47,14 @@ def search(
     First come those with exactly this name, then those whose names begin with the query, then the others, each by name.
     Raise ``BadOption`` for a query without words or with too many, a bad limit or a bad cursor.
     """
-    check_limit(limit)
     words = _read_query(query)
     name, joined = SearchDocument.name, " ".join(words)
     order = case((name == joined, 0), (name.startswith(joined, autoescape=True), 1), else_=2)
-    columns = select(order, name, SearchDocument.object_id, SearchDocument.kind).where(_has_words(session, words))
+    columns = select(SearchDocument.kind, SearchDocument.object_id).where(_has_words(session, words))
     if kind is not None:
         columns = columns.where(SearchDocument.kind == kind)
-    if cursor is not None:
-        rank, last_name, last_id = _read_cursor(cursor)
-        after = tuple_(name, SearchDocument.object_id) > tuple_(last_name, last_id)
-        columns = columns.where(or_(order > rank, (order == rank) & after))
-    rows = session.execute(columns.order_by(order, name, SearchDocument.object_id).limit(limit + 1)).all()
-    more = list(rows[limit - 1][:3]) if len(rows) > limit else None
-    return Page(_describe(session, [(found_kind, id) for _, _, id, found_kind in rows[:limit]]), more)
+    page = load_page(session, columns, order, name, SearchDocument.object_id, limit=limit, cursor=cursor)
+    return Page(_describe(session, page.items), page.next)
 
 
 def _describe(session: Session, found: Sequence[tuple[SearchKind, str]]) -> list[SearchHit]:
@@ -112,13 +94,6 @@ def _has_words(session: Session, words: list[str]) -> ColumnElement[bool]:
         matches = _FTS.c.search_index.op("MATCH")(" AND ".join(f'"{word}"*' for word in words))
         return SearchDocument.number.in_(select(_FTS.c.rowid).where(matches))
     return literal_column(INDEXED_WORDS).op("@@")(cast(" & ".join(f"'{word}':*" for word in words), TSQUERY))
-
-
-def _read_cursor(cursor: Cursor) -> tuple[int, str, str]:
-    match list(cursor):
-        case [int(rank), str(name), str(id)]:
-            return rank, name, id
-    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 _FTS: Final = table("search_index", column("rowid", Integer), column("search_index", Text))  # as FTS5 names them

@@ -17,7 +17,7 @@ from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.lookup import divide_ids
 from referee.db.names import validate_title
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments import tournaments
 from referee.tournaments.announcement import validate_description
@@ -119,7 +119,7 @@ def list_series(
     if year is not None:
         first, last = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
         query = query.where(Series.created_at >= first, Series.created_at < last)
-    return load_newest_first(session, query, Series.created_at, Series.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Series.created_at.desc(), Series.id.desc(), limit=limit, cursor=cursor)
 
 
 def list_years(session: Session) -> list[int]:

@@ -9,10 +9,10 @@ from flask import Response, request
 from markupsafe import Markup
 
 from api.pages.page import Pages, page
-from api.pages.paging import LAST_PAGE, NumberedPage, numbered_page, requested_number
+from api.pages.paging import LAST_PAGE, NumberedPage, cursor_links, numbered_page, requested_number
 from api.pages.parameters import load_query, whole_number
 from api.pages.untrusted_markdown import render_untrusted
-from api.pagination import envelope, read_cursor
+from api.pagination import read_cursor
 from api.views import current_session
 from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH
 from referee.tournaments.states import TournamentState
@@ -41,11 +41,9 @@ def contents() -> Response:
         "series/contents.html",
         listed=found.items,
         counts=operations.count_tournaments(current_session(), [series.id for series in found.items]),
-        next=envelope(found, query)["next"],
-        first=query["cursor"] is None,
+        **cursor_links(found, query),
         year=year,
         years=operations.list_years(current_session()),
-        filters="" if year is None else f"year={year}",
         default_points=DEFAULT_POINTS,
         longest=MAX_DESCRIPTION_LENGTH,
         has_filter=bool(request.args.get("year")),

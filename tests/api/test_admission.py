@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import select
 
 from referee.accounts.entry_consent import EntryConsent
@@ -64,24 +63,6 @@ def test_a_place_that_is_given_up_is_taken_by_the_next(service: Service, organis
     assert "at most 2 entries" in full.get_json()["detail"]
     assert (taken, back) == (200, 409)
     assert second
-
-
-@pytest.mark.parametrize(
-    ("terms", "field"),
-    [
-        ({"max_entries": 1}, "max_entries"),
-        ({"max_entries": 201}, "max_entries"),  # of a round robin
-        ({"max_entries": 4, "min_entries": 5}, "min_entries"),
-        ({"min_entries": 1}, "min_entries"),
-        ({"entries_close_at": "2020-01-01T00:00:00Z"}, "entries_close_at"),
-        ({"entries_close_at": "2099-01-02T00:00:00Z", "starts_at": "2099-01-01T00:00:00Z"}, "entries_close_at"),
-        ({"listed": False}, "listed"),  # it is rated by default
-    ],
-)
-def test_conditions_that_do_not_fit_are_refused(organiser: Person, terms: dict[str, Any], field: str) -> None:
-    answer = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, **terms})
-
-    assert (answer.status_code, fields_of(answer)) == (422, {field})
 
 
 def test_a_tournament_with_too_few_entries_is_cancelled_at_its_start_and_entrants_are_told(
@@ -162,13 +143,12 @@ def test_guests_need_no_code_and_without_a_code_only_guests_enter(
     assert owner.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": []}).status_code == 403
 
 
-@pytest.mark.parametrize("code", ["short", "x" * 41, "with/slash", "      "])
-def test_bad_codes_are_refused(organiser: Person, code: str) -> None:
+def test_bad_codes_are_refused(organiser: Person) -> None:
     path = f"/tournaments/{opened(organiser)}"
 
-    answer = organiser.ask("PUT", f"{path}/admission", json={"join_code": code, "guests": []})
-
-    assert (answer.status_code, fields_of(answer)) == (422, {"join_code"})
+    for code in ("short", "x" * 41, "with/slash", "      "):
+        answer = organiser.ask("PUT", f"{path}/admission", json={"join_code": code, "guests": []})
+        assert (answer.status_code, fields_of(answer)) == (422, {"join_code"})
 
 
 def test_E8_codes_are_not_guessed(service: Service, organiser: Person, owner: Person, mine: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from referee.games import catalogue
 from referee.match.time_limits import Limits
-from referee.tournaments.presets import PRESETS, preset_terms
+from referee.tournaments.presets import PRESETS
 from referee.tournaments.requested_terms import Terms
 from tests.api.conftest import Person, Service, fields_of
 from tests.api.test_admission import listen, told
@@ -101,7 +101,7 @@ def test_only_drafts_are_deleted(service: Service, organiser: Person, owner: Per
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_suits_every_game(preset: str) -> None:
     for game in catalogue().values():
-        terms = preset_terms(preset)
-        limits = Limits(**terms.pop("time"))
+        terms = dict(PRESETS[preset].terms)
+        limits = Limits(**terms.pop("time", {}))
         for seats in {max(2, game.seats[0]), game.seats[-1]}:
             Terms(name="A cup", game=game.name, seats=seats, options={}, limits=limits, **terms).columns()

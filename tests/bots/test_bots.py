@@ -8,7 +8,7 @@ import pytest
 from referee.bots import bots, handshakes
 from referee.bots.bots import Quotas
 from referee.db.leases import LEASE_S
-from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded, StaleEpoch
+from referee.errors import Conflict, NotFound, QuotaExceeded, StaleEpoch
 from referee.matches import matches
 from referee.workflows.bots import handshake_results, retirement
 from tests.database.world import MANIFEST, World, manifest_of
@@ -200,33 +200,6 @@ def test_K32_a_rotated_secret_leaves_the_one_before_for_a_day(world: World) -> N
     assert bot.secret_generation == 2
     assert bot.previous_secret_until is not None
     assert (bot.previous_secret_until - world.clock.moment).total_seconds() == pytest.approx(24 * 3600, abs=1)
-
-
-def test_E11_lists_are_paged_by_key(world: World) -> None:
-    owner = world.account()
-    made = [register(world, owner, f"Bot {number}") for number in range(7)]
-    seen, cursor = [], None
-    for _ in range(4):
-        with world.database.read() as session:
-            page = bots.list_bots(session, owner_id=owner, limit=3, cursor=cursor)
-        seen += [bot.id for bot in page.items]
-        cursor = page.next
-        if cursor is None:
-            break
-
-    assert seen == made[::-1]
-
-
-@pytest.mark.parametrize("cursor", [[], ["x", "y"], [1, 2, 3], ["2026-01-01", "x"], [None, None]])
-def test_E11_a_forged_cursor_is_refused(world: World, cursor: list[Any]) -> None:
-    with world.database.read() as session, pytest.raises(BadOption, match="cursor"):
-        bots.list_bots(session, cursor=cursor)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 101, 10**9])
-def test_E11_pages_have_a_largest_size(world: World, limit: int) -> None:
-    with world.database.read() as session, pytest.raises(BadOption, match="limit"):
-        bots.list_bots(session, limit=limit)
 
 
 def test_a_handshake_that_kills_its_claimers_is_given_up(world: World) -> None:

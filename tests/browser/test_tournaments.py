@@ -139,7 +139,7 @@ def test_times_of_rounds_are_typed_in_the_time_zone_of_the_reader(page_at: PageA
         ).id
     page = page_at.context(token=filled.tokens["organiser"], timezone_id="Europe/Berlin").new_page()
     page.goto(f"/tournaments/{made}/organise")
-    times = page.get_by_label("Times of the rounds")
+    times = page.get_by_label("Round times")
 
     times.fill("2090-05-01 18:00\nsoon")
     page.get_by_role("button", name="Save the terms").click()
@@ -242,7 +242,7 @@ def draft(page: Page) -> None:
     page.get_by_label("Name of the tournament").fill("A")
     page.get_by_label("Game", exact=True).select_option("saint-poker")
     page.locator("summary", has_text="More terms").click()
-    page.get_by_label("Seats per table").fill("2")
+    page.get_by_label("Seats", exact=True).fill("2")
     page.locator("#option-saint-poker-rounds").fill("99")
     page.get_by_label("Format").select_option("knockout")
     page.get_by_label("Seeding").select_option("hand")

@@ -146,28 +146,6 @@ def test_what_a_bot_reports_of_itself_is_in_no_log_and_on_no_page(crashing: str)
         assert "legall" not in Path(file).read_text()
 
 
-def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:
-    run("play", "saint-poker", "house:first", "house:1", *SHORT, "--log", "match.ndjson")
-    n = next(
-        row["n"]
-        for row in map(parse_row, Path("match.ndjson").read_bytes().splitlines())
-        if row["type"] == "decision" and row["source"] == "bot" and row["seat"] == 0
-    )
-
-    asked = run("reask", "match.ndjson", str(n), crashing, "--seat", "1")
-    again = json.loads(run("reask", "match.ndjson", str(n), crashing, "--seat", "1", "--json").stdout)
-    forked = run("fork", "match.ndjson", str(n), crashing, "--seat", "1")
-    document = json.loads(run("fork", "match.ndjson", str(n), crashing, "--seat", "1", "--json").stdout)
-
-    assert re.search(rf"^error +{ERROR}$", asked.stdout, re.M)
-    assert "the bot's own code failed, and it played the default action" in asked.stdout
-    assert again["now"]["error"] == ERROR
-    assert document["problems"][0]["errors"] > 0
-    assert "The code of crashing failed in" in forked.stderr
-    assert shows_the_traceback(asked.stderr)
-    assert shows_the_traceback(forked.stderr)
-
-
 def test_a_check_fails_a_file_that_crashes_and_shows_its_traceback(crashing: str) -> None:
     check = ("check", crashing, "--questions", "4", "--game", "saint-poker", "--seed", "1")
 
@@ -234,14 +212,6 @@ def test_quiet_tells_of_who_is_not_there_and_of_nothing_else(nobody: str, crashi
     assert played.stdout == ""
     assert f"{nobody} was not reached" in played.stderr
     assert "crashing" not in played.stderr
-
-
-def test_a_fork_with_a_player_who_is_not_there_ends_with_a_status(nobody: str) -> None:
-    run("play", "saint-poker", "house:first", "house:1", *SHORT, "--log", "match.ndjson")
-
-    forked = run("fork", "match.ndjson", "0", nobody, "--seat", "1", status=3)
-
-    assert f"{nobody} was not reached" in forked.stderr
 
 
 def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> None:

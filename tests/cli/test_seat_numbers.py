@@ -1,9 +1,8 @@
 """People read and type seats from 1; JSON, logs and ids keep 0."""
 
 import pytest
-from click.testing import CliRunner
 
-from referee.cli import main, watch
+from referee.cli import watch
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.rulebook import rules_page
@@ -35,11 +34,3 @@ def test_the_rules_say_from_where_seats_are_counted(game: str) -> None:
 
     assert "Seats are numbered clockwise" in rules
     assert "from 0 in messages and logs, from 1 on pages and in commands" in rules
-
-
-@pytest.mark.parametrize("command", ["reask", "fork"])
-def test_there_is_no_seat_0(command: str) -> None:
-    refused = CliRunner().invoke(main, [command, "match.ndjson", "1", "--seat", "0", "house:first"])
-
-    assert refused.exit_code == 2
-    assert "0 is not in the range 1<=x<=99" in refused.output

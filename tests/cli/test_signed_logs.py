@@ -1,4 +1,4 @@
-"""`referee verify --key` on files of logs with signatures, and the signing of old logs at the upgrade."""
+"""`referee verify --key` on files of logs with signatures."""
 
 import gzip
 import json

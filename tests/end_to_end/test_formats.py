@@ -12,7 +12,7 @@ from referee.matches.states import MatchState
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.standings import compute_tournament_standings
 from referee.tournaments import outcomes, progress, starting, tournaments
-from referee.tournaments.entries import enter_bot
+from referee.tournaments.entries import enter_bot, list_entries
 from referee.tournaments.tables import Tournament, TournamentRound
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import gone, send
@@ -53,7 +53,7 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
         table = compute_tournament_standings(
             "swiss",
             2,
-            [bot.id for _, bot in tournaments.list_all_entries(session, swiss)],
+            [bot.id for _, bot in list_entries(session, swiss).items],
             outcomes.load_outcomes(session, swiss),
             outcomes.load_byes(session, swiss),
         )

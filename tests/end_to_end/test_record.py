@@ -139,7 +139,7 @@ def test_K18_the_audit_names_the_match_whose_log_is_gone(played: tuple[Service, 
 
     with service.writing_by_hand() as record:
         record.execute(f"INSERT INTO match_logs VALUES ({','.join('?' * len(row))})", row)
-    assert [finding.split()[0] for finding in named] == ["match", "signature"]
+    assert [finding.split()[0] for finding in named] == ["signature", "match"]
     assert all(match_id in finding for finding in named)
     assert service.differences() == []
 

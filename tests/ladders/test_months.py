@@ -9,7 +9,8 @@ from sqlalchemy import func, select, update
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.errors import BadOption, NotFound
-from referee.ladders import months, ratings
+from referee.ladders import months
+from referee.ladders.ladder_rows import load_rows
 from referee.ladders.rating_errors import refresh_errors
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow
 from referee.matches.tables import Result
@@ -62,7 +63,7 @@ def test_a_month_is_closed_ten_minutes_after_its_end_and_once(world: World, nove
 
     rows = rows_of(world, november, NOVEMBER)
     with world.database.read() as session:
-        page = ratings.load_page(session, november).page.items
+        page = load_rows(session, november).page.items
         closed = months.get_month(session, november, NOVEMBER)
     assert [(row.rank, row.bot_id, row.name, row.owner_name, row.value, row.games) for row in rows] == [
         (row.rank, row.bot_id, row.name, row.owner_name, row.value, row.games) for row in page
@@ -78,7 +79,7 @@ def test_months_are_closed_late_as_they_stood_then(world: World) -> None:
     set_time(world, MID_NOVEMBER)
     ladder = str(play(world, bots[:2], 3).ladder_id)
     with world.database.read() as session:
-        stood = {row.bot_id: row.value for row in ratings.load_page(session, ladder).page.items}
+        stood = {row.bot_id: row.value for row in load_rows(session, ladder).page.items}
     set_time(world, datetime(2027, 2, 3, tzinfo=UTC))  # nothing is played in December and January
     play(world, bots[1:], 2, choice=1)
     set_time(world, datetime(2027, 3, 1, 0, 10, tzinfo=UTC))

@@ -8,6 +8,7 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.ladders import ledger, ranks, ratings
+from referee.ladders.ladder_rows import RankedBot, find_rows, load_ranks, load_rows
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
 from referee.ratings.elo import MICRO, START
@@ -16,7 +17,7 @@ from tests.database.world import GAME, World
 SIZE = 120
 
 
-def test_places_and_counts_hold_through_any_moves(world: World, database: Database) -> None:
+def test_F12_ranks_and_counts_hold_through_any_moves(world: World, database: Database) -> None:
     dice = random.Random(5)
     with database.write() as session:
         ladder_id = ratings.get_or_create_ladder(session, GAME, {}, 2).id
@@ -34,22 +35,21 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
                 session.merge(Rating(ladder_id=ladder_id, bot_id=bot, as_of_seq=0, **state._asdict()))
 
         with database.read() as session:
-            stored = {(row.width, row.band): row.bots for row in session.scalars(select(RatingCount)) if row.bots}
-            assert stored == ranks.count_bands(held.values())
-            check(session_places={bot: ranks.find_rank(session, ladder_id, bot) for bot in bots}, held=held)
-            lines = ratings.load_page(session, ladder_id, limit=100).page.items
-            own = {line.bot_id: ranks.find_rank(session, ladder_id, line.bot_id) for line in lines}
-            assert all(place is not None and place.rank == line.rank for line in lines if (place := own[line.bot_id]))
-
-
-def check(session_places: dict[str, ranks.LadderRank | None], held: dict[str, RatingState]) -> None:
-    playing = [one.value for one in held.values() if one.games]
-    for bot, place in session_places.items():
-        if not held.get(bot, RatingState()).games:
-            assert place is None
-            continue
-        assert place is not None
-        assert (place.rank, place.total) == (1 + sum(value > held[bot].value for value in playing), len(playing))
+            stored = {row.band: row.bots for row in session.scalars(select(RatingCount)) if row.bots}
+            found = {bot: load_ranks(session, bot, ladder_id) for bot in bots}
+            sorted_rows, total = find_rows(session, ladder_id, limit=SIZE)
+            paged, cursor = list[RankedBot](), None
+            while not paged or cursor is not None:
+                page = load_rows(session, ladder_id, limit=35, cursor=cursor)
+                paged += page.page.items
+                cursor = page.page.next
+        playing = {bot: state.value for bot, state in held.items() if state.games}
+        by_hand = {bot: 1 + sum(value > own for value in playing.values()) for bot, own in playing.items()}
+        assert stored == ranks.count_bands(held.values())
+        assert {bot: one.row.rank for bot in bots for one in found[bot]} == by_hand
+        assert {row.bot_id: row.rank for row in sorted_rows} == by_hand
+        assert {one.total for bot in bots for one in found[bot]} == {total} == {len(playing)}
+        assert paged == sorted_rows
 
 
 def some_rating(dice: random.Random) -> RatingState:
@@ -74,10 +74,9 @@ def test_a_result_brings_its_bots_to_their_places(world: World) -> None:
     result = world.play(bots[:2], choice=1)
     ladder = str(result.ladder_id)
     with world.database.read() as session:
-        found = [ranks.find_rank(session, ladder, bot) for bot in bots]
+        found = [one for bot in bots for one in load_ranks(session, bot, ladder)]
         values = ledger.ratings_at(session, ladder, ratings.last_seq(session, ladder), bots)
 
-    assert [place and (place.rank, place.total, place.games) for place in found] == [
-        *((1 + sum(values[other].value > values[bot].value for other in bots[:2]), 2, 1) for bot in bots[:2]),
-        None,
+    assert [(one.row.rank, one.total, one.row.games) for one in found] == [
+        (1 + sum(values[other].value > values[bot].value for other in bots[:2]), 2, 1) for bot in bots[:2]
     ]

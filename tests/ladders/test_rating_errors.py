@@ -9,6 +9,7 @@ from sqlalchemy import Engine, event, select, update
 
 from referee.bots import house_bots
 from referee.ladders import rating_errors, ratings
+from referee.ladders.ladder_rows import load_ranks
 from referee.ladders.rating_errors import RefreshedErrors, split_versions
 from referee.ladders.strengths import ResultColumns, load_results
 from referee.ladders.tables import Ladder, Rating, RatingError
@@ -142,7 +143,7 @@ def test_the_strength_is_that_of_the_fit_and_not_the_rating(world: World, monkey
         monkeypatch.setattr(rating_errors, "EXACT", most)
         refresh(world, ladder)
         with world.database.write() as session:
-            (stored,) = rating_errors.load_estimates(session, ladder, [bot]).values()
+            stored = load_ranks(session, bot, ladder)[0].row
             session.execute(update(RatingError).values(as_of_seq=0))
 
         assert stored.strength == pytest.approx(row.points, abs=0.01)

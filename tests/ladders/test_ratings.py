@@ -13,6 +13,7 @@ from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption
 from referee.ladders import ledger, ratings
+from referee.ladders.ladder_rows import load_rows
 from referee.ladders.match_ratings import SeatRating, rate_seats
 from referee.ladders.tables import LedgerEntry, Rating
 from referee.matches import deal_groups
@@ -79,17 +80,15 @@ def test_whatever_comes_in_whatever_order_stored_is_the_fold_of_what_counts(worl
     with world.database.read() as session:
         assert ladder is not None
         for seq, then in moments.items():
-            page = ratings.load_page_at(session, ladder, seq, limit=2)
-            rest = (
-                ratings.load_page_at(session, ladder, seq, limit=10, cursor=page.page.next) if page.page.next else None
-            )
-            lines = [*page.page.items, *(rest.page.items if rest else [])]
+            page = load_rows(session, ladder, as_of=seq, limit=2).page
+            rest = load_rows(session, ladder, as_of=seq, limit=10, cursor=page.next).page.items if page.next else []
+            lines = [*page.items, *rest]
             assert {line.bot_id: (line.value, line.games) for line in lines} == then
             assert [line.rank for line in lines] == [
                 1 + sum(other.value > line.value for other in lines) for line in lines
             ]
         with pytest.raises(BadOption, match="last ledger entry"):
-            ratings.load_page_at(session, ladder, max(moments) + 10**6)
+            load_rows(session, ladder, as_of=max(moments) + 10**6)
 
 
 def step(world: World, dice: random.Random, bots: list[str]) -> None:
@@ -255,5 +254,5 @@ def test_a_bot_is_told_as_it_stood_at_any_act(world: World) -> None:
         last = ratings.last_seq(session, ladder)
         for seq in (0, last - 1, last):
             told = ledger.ratings_at(session, ladder, seq, seated)
-            lines = {line.bot_id: line.value for line in ratings.load_page_at(session, ladder, seq).page.items}
+            lines = {line.bot_id: line.value for line in load_rows(session, ladder, as_of=seq).page.items}
             assert {bot: held.value for bot, held in told.items() if held.games} == lines

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.ladders import members, official_matches, rating_errors
+from referee.ladders.ladder_rows import load_ranks
 from referee.ladders.rating_errors import StrengthEstimate
 from referee.ladders.tables import LadderPlayer
 from referee.matches.states import PLAYABLE
@@ -71,7 +72,8 @@ def test_no_bot_gets_a_match_too_many(world: World) -> None:
 def load_estimates(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str, StrengthEstimate]:
     with world.database.read() as session:
         assert rating_errors.list_outdated(session) == []
-        return rating_errors.load_estimates(session, ladder_id, bot_ids)
+        ranks = [load_ranks(session, bot_id, ladder_id)[0].row for bot_id in bot_ids]
+        return {row.bot_id: StrengthEstimate(row.strength or 0, row.strength_error or 0) for row in ranks}
 
 
 def test_a_slow_scheduler_does_not_replace_newer_strengths(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

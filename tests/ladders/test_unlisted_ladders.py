@@ -9,7 +9,8 @@ from sqlalchemy import select
 from referee.bots import bots
 from referee.errors import BadOption
 from referee.games import catalogue
-from referee.ladders import leaderboard, members, ratings
+from referee.ladders import members, ratings
+from referee.ladders.ladder_rows import load_rows
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder
 from referee.matches import matches
@@ -98,13 +99,12 @@ def test_it_is_played_and_rated_like_others_but_in_no_list(world: World) -> None
     with world.database.read() as session:
         found = ratings.get_ladder(session, league)
         assert (match.ladder_id, match.rated, match.listed, found.results) == (league, True, False, 1)
-        assert len(ratings.load_page(session, league).page.items) == 2
+        assert len(load_rows(session, league).page.items) == 2
         assert len(find_logs(session, LogSelection(ladder_id=league))) == 1
         assert len(find_logs(session, LogSelection())) == 0
         assert matches.list_matches(session, MatchFilter(bot_ids=seats[:1])).items == []
         assert featured.load_mean_ratings(session, [match.id]) == {}
         assert league not in {one.id for one in ratings.list_ladders(session).items}
-        assert league not in {one.id for one in leaderboard.list_official_first(session, start=0, limit=50)}
         assert ratings.count_ladders_by_game(session)[GAME] == 1
 
 

@@ -16,7 +16,7 @@ from aiohttp import web
 from flask import Flask
 from redis import Redis
 
-from api import create_app, metering
+from api import create_app, request_log
 from referee.accounts import accounts
 from referee.bots import bots
 from referee.bots.bots import Quotas
@@ -42,7 +42,7 @@ def world(tmp_path: Path, database: Database, redis_url: str) -> World:
 def app(tmp_path: Path, database: Database, redis_url: str) -> Iterator[Flask]:
     found = create_app(replace(settings_for(tmp_path), redis_url=redis_url))
     yield found
-    metering.close(found)
+    request_log.close(found)
     found.extensions["referee.database"].dispose()
 
 
@@ -87,7 +87,7 @@ def test_E28_requests_are_counted_by_area_and_not_by_address(app: Flask, databas
         assert client.get(f"/api/v1/bots/bot_{number:026}").status_code == 404
     client.get("/nowhere/at/all?token=ref_x")
     client.open("/api/v1/games", method="BREW")
-    metering.close(app)
+    request_log.close(app)
 
     with serving(database, redis_url) as server:
         found = scrape(server)

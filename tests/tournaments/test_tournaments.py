@@ -1,6 +1,6 @@
 """Tournaments from the first entry to the standings."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,6 +20,8 @@ from tests.database import scripted
 from tests.database.tournaments import begin, begun, create, entered, go_on, progress_of, start
 from tests.database.world import GAME, World
 from tests.surroundings import MASTER_KEY
+
+SOON = datetime(2099, 1, 1, tzinfo=UTC)
 
 
 def test_a_round_robin_is_played_to_its_table(world: World) -> None:
@@ -74,7 +76,7 @@ def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
     assert after.done == after.total
     with world.database.read() as session:
         assert deal_groups.list_unclosed_groups(session) == []
-        assert [entry.withdrawn_at is None for entry, _ in tournaments.list_all_entries(session, tournament_id)] == [
+        assert [entry.withdrawn_at is None for entry, _ in entries.list_entries(session, tournament_id).items] == [
             False,
             True,
             True,
@@ -104,7 +106,7 @@ def test_a_bot_that_withdrew_may_come_back_in_its_old_place(world: World) -> Non
     with world.database.write() as session:
         entries.withdraw_bot(session, tournament_id, seated[0])
         entries.enter_bot(session, tournament_id, seated[0])
-        listed = tournaments.list_all_entries(session, tournament_id)
+        listed = entries.list_entries(session, tournament_id).items
 
     assert [entry.bot_id for entry, _ in listed] == seated
 
@@ -149,7 +151,11 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
         ({"late_entry": True}, "late_entry"),
         ({"min_seats": 3}, "min_seats"),
         ({"bots_per_owner": 0}, "bots_per_owner"),
-        ({"max_entries": 201}, "max_entries"),
+        ({"max_entries": 201}, "max_entries"),  # of a round robin
+        ({"max_entries": 4, "min_entries": 5}, "min_entries"),
+        ({"min_entries": 1}, "min_entries"),
+        ({"starts_at": SOON, "entries_close_at": SOON + timedelta(days=1)}, "entries_close_at"),
+        ({"listed": False}, "listed"),  # it is rated by default
         ({"seats": 99}, "seats"),
         ({"options": {"x": 1}}, "options.x"),
     ],

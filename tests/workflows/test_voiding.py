@@ -6,6 +6,7 @@ from sqlalchemy import select, update
 from referee.audit.database_audit import audit
 from referee.errors import BadOption, Conflict
 from referee.ladders import ratings
+from referee.ladders.ladder_rows import load_rows
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches import deal_groups, logs, matches
 from referee.matches.states import DealSharing
@@ -64,7 +65,7 @@ def test_F10_a_void_leaves_the_ladder_as_if_the_match_had_not_been_and_both_stay
         ladder = str(first.ladder_id)
         (act,) = session.scalars(select(LedgerEntry).where(LedgerEntry.kind == "void"))
         assert (act.seq, act.match_id, act.reason) == (done.entry_seqs[0], wrong.match_id, "a rule was misread")
-        now, then = ratings.load_page(session, ladder), ratings.load_page_at(session, ladder, act.seq - 1)
+        now, then = load_rows(session, ladder), load_rows(session, ladder, as_of=act.seq - 1)
         assert {line.bot_id: (line.value, line.games) for line in now.page.items} == alone
         assert {line.bot_id: (line.value, line.games) for line in then.page.items} == before
         assert (now.as_of_seq, then.as_of_seq) == (act.seq, act.seq - 1)

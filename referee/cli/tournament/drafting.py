@@ -11,7 +11,7 @@ from referee.cli.tournament import lookup
 from referee.cli.tournament.parameters import as_object, moment, pair
 from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
-from referee.tournaments.presets import PRESETS, preset_terms
+from referee.tournaments.presets import PRESETS
 from referee.tournaments.terms import TERMS, Term
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -94,7 +94,7 @@ def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
     if (description := terms["description"]) is not None:
         terms["description"] = description.read()
     preset = terms.pop("preset")
-    body: Json = {**(preset_terms(preset) if preset else {}), "name": name}
+    body: Json = {**(PRESETS[preset].terms if preset else {}), "name": name}
     for field in ("format_options", "options"):
         body |= {field: {**body.get(field, {}), **given}} if (given := as_object(terms.pop(field))) else {}
     champion = body.get("format_options", {}).get("champion")

@@ -18,7 +18,7 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.paging import Cursor, Page, load_page
 from referee.db.reporting import notify
 from referee.errors import Conflict, Forbidden, NeedsAcceptance, NotFound, QuotaExceeded
 from referee.events import InvitationDecided, InvitationReceived
@@ -132,7 +132,7 @@ def list_invitations(
         query = query.where(Invitation.object_id == object_id)
     if pending is not None:
         query = query.where(_is_pending() if pending else ~_is_pending())
-    return load_newest_first(session, query, Invitation.created_at, Invitation.id, limit=limit, cursor=cursor)
+    return load_page(session, query, Invitation.created_at.desc(), Invitation.id.desc(), limit=limit, cursor=cursor)
 
 
 def state_of(session: Session, invitation: Invitation) -> InvitationState:

@@ -39,7 +39,7 @@ def test_a_setting_is_a_rule(
     [
         ("LADDER_LOGS_DAYS", "6", "7 to 36500"),
         ("LADDER_LOGS_DAYS", "36501", "7 to 36500"),
-        ("LADDER_LOGS_DAYS", "a week", "not a valid integer"),
+        ("LADDER_LOGS_DAYS", "a week", "Must be a whole number"),
         ("LOGS", "6 days", "expected 7 to 36500 days, or forever"),
         ("LOGS", "30", "expected forever or days, like 90 days"),
         ("FAULT_REPORTS", "3 days, 4 days", "expected forever or days, like 90 days"),

@@ -1,0 +1,1 @@
+"""Implement the commands that try a decision of a finished match again."""

@@ -1,0 +1,41 @@
+"""How much of the code the registration of a bot runs, so that a reader can follow it."""
+
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+from sqlalchemy import Engine, event
+
+from tests.api.conftest import Start
+from tests.test_layers import ROOT
+
+PACKAGES = tuple(f"{ROOT / package}/" for package in ("referee", "api", "workers"))
+
+
+def test_a_registration_runs_few_functions_files_and_statements(start: Start) -> None:
+    owner = start(rate_limits=False).person()
+    owner.post("/bots", {"name": "First", "url": "https://first.example.org/"})  # fills the caches
+    called: set[CodeType] = set()
+    statements: list[str] = []
+
+    def note(frame: FrameType, kind: str, _: object) -> None:
+        code = frame.f_code
+        if kind == "call" and code.co_filename.startswith(PACKAGES) and not code.co_name.startswith("<"):
+            called.add(code)
+
+    def hear(*said: Any) -> None:
+        statements.append(said[2])
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    sys.setprofile(note)
+    try:
+        answer = owner.post("/bots", {"name": "Second", "url": "https://second.example.org/"})
+    finally:
+        sys.setprofile(None)
+        event.remove(Engine, "before_cursor_execute", hear)
+
+    shown = owner.get(f"/bots/{answer.get_json()['id']}").get_json()
+    assert {name: value for name, value in answer.get_json().items() if name != "secret"} == shown
+    assert len(called) <= 118, sorted(code.co_qualname for code in called)  # without comprehensions
+    assert len({code.co_filename for code in called}) <= 28
+    assert len(statements) <= 10, statements
