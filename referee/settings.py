@@ -72,7 +72,9 @@ class Settings:
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
     metrics: ListenAddress | None = None  # where the scheduler serves the metrics; nowhere if None
     log: LogFormat = "json"
-    of_extras: Mapping[str, Any] = field(default_factory=dict)  # see ``Extra.settings``, by name of the extra
+    of_extras: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # see ``Extra.settings``, by name of the extra
 
     @classmethod
     def load(cls) -> Self:
