@@ -17,7 +17,7 @@ from typing import Any, Final
 from bench.measure import Benchmark, Json, run, significant
 from bench.processes import ROOT, start_process, wait_until
 from referee.cli import tables
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 
 WANTED_ERROR: Final = 80.0  # points
 LOOK_S: Final = 1.0

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -146,13 +147,19 @@ def load(reference: str) -> Any:
         ) from error
 
 
-def call_at(place: PagePlace, **context: Any) -> list[Any]:
-    """Return what the extras add to a place, in the order of their list. Leave out those that fail or add nothing."""
+def call_at(
+    place: PagePlace, guard: Callable[[], AbstractContextManager[Any]] = nullcontext, **context: Any
+) -> list[Any]:
+    """Return what the extras add to a place, in the order of their list. Leave out those that fail or add nothing.
+
+    Each is called inside a ``guard`` of its own.
+    """
     found = []
     for extra in extras():
         if place in extra.places:
             try:
-                found.append(load(extra.places[place])(**context))
+                with guard():
+                    found.append(load(extra.places[place])(**context))
             except Exception:  # noqa: BLE001  # whatever the code of an extra raises; it is logged with its traceback
                 report_failure(extra, place)
     return [added for added in found if added is not None]

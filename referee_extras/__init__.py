@@ -5,8 +5,9 @@ from typing import Final
 # In this order they appear at places on pages, in the document of the API, and in transactions.
 EXTRAS: Final = (
     *("search", "openings", "exchanges", "feeds", "series", "analysis", "hall", "pictures", "notifications"),
-    *("decisions", "demo", "calibration", "local_tournaments", "classes", "keys", "doctor", "backups", "retention"),
+    *("decisions", "demo", "calibration", "local_tournaments", "log_downloads", "classes", "keys", "doctor", "backups"),
+    "retention",
 )
 
 # These plug in nothing: programs of bot authors and researchers import them.
-LIBRARIES: Final = ("gym", "sdk")
+LIBRARIES: Final = ("gym", "notebook", "sdk")

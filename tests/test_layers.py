@@ -47,7 +47,7 @@ USED_EXTRAS = {  # those that an extra imports, as its README says
 }
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.audit", "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
-    "referee": ("referee.local.function_matches", "referee.version"),  # imported when they are first used
+    "referee": ("referee.version",),  # imported when it is first used
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
@@ -87,7 +87,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
         f"referee_extras.{name}": (*REFEREE, "referee.cli", "api", "workers", *USED_EXTRAS.get(name, ()))
         for name in EXTRAS
     },
-    **{f"referee_extras.{name}": (*BELOW, *PURE, *WIRE, "referee.rulebook") for name in referee_extras.LIBRARIES},
+    **{
+        f"referee_extras.{name}": (*BELOW, *PURE, *WIRE, "referee.rulebook", "referee.local")
+        for name in referee_extras.LIBRARIES
+    },
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "co_organisers", "entry_consent", "reserved_names", "roles", "tables"},
@@ -129,8 +132,9 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         *("tournaments", "watching"),
     },
     "referee.cli": {
-        *("admin", "api_client", "audit", "lazy_group", "live_view", "log_files", "options", "output", "plain_text"),
-        *("play", "problem_report", "progress", "tables", "tournament.lookup", "tournament.remote", "up"),
+        *("admin", "audit", "lazy_group", "live_view", "options", "output", "plain_text", "play", "problem_report"),
+        *("progress", "service.api_client", "service.log_files", "service.lookup", "service.remote", "tables"),
+        *("results_table", "up"),
     },
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},
 }

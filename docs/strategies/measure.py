@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import referee
 from referee.games import game as rules_of
+from referee_extras.notebook import play
 
 STEP = re.compile(r"<!-- strategy: (?P<name>[^>]+?) -->\n```python\n(?P<code>.*?)```", re.S)
 Choose = Callable[[dict[str, Any]], dict[str, Any]]
@@ -29,7 +29,7 @@ def steps_of(game: str) -> dict[str, Choose]:
 def measure(game: str, choose: Choose, rival: str, matches: int, seed: str) -> Any:
     """Play at the number of seats of the official ladder, where all others are the same house player."""
     others = [rival] * (rules_of(game).standard_seats - 1)
-    return referee.play(game, [choose, *others], matches=matches, seed=seed).results[0]
+    return play(game, [choose, *others], matches=matches, seed=seed).results[0]
 
 
 def main() -> None:

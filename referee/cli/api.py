@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 
 import click
 
-from referee.cli.api_client import ApiRedirect, ApiRefusal
 from referee.cli.plain_text import as_sentence, replace_control_characters
-from referee.cli.tournament.parameters import as_object
-from referee.cli.tournament.remote import Remote, RequestRefused, error_to_json, service_command
+from referee.cli.service.api_client import ApiRedirect, ApiRefusal
+from referee.cli.service.parameters import as_object
+from referee.cli.service.remote import Remote, RequestRefused, error_to_json, service_command
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 FIELD: Final = re.compile(r"(?P<name>[^=:\s]+)(?P<sign>:?=)(?P<value>.*)", re.DOTALL)

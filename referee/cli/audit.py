@@ -14,12 +14,12 @@ import referee.schema  # noqa: F401  # flushing needs all tables, because their 
 from referee.audit import database_audit, repairs, stored_matches
 from referee.audit.findings import Difference, Findings
 from referee.audit.repairs import RepairReport
-from referee.cli.api_client import Api
 from referee.cli.options import FILE, data_option, key_option
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.cli.public_audit import LadderAudit, PublicAudit
-from referee.cli.tournament.remote import errors_as_sentences, select_service
+from referee.cli.service.api_client import Api
+from referee.cli.service.remote import errors_as_sentences, select_service
 from referee.db.engine import LONG_IDLE_S, Database
 from referee.master_keys import key_ring
 from referee.match.signing_keys import KeyRing, PublicKey, SigningKey

@@ -4,9 +4,9 @@ import time
 from typing import Final
 
 from referee.bots.states import CheckState
-from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import note, one_line, quote_argument
-from referee.cli.tournament.remote import Remote
+from referee.cli.service.api_client import ApiRefusal
+from referee.cli.service.remote import Remote
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE

@@ -10,8 +10,8 @@ from referee.cli.bot_check import format_report, wait_for_check
 from referee.cli.browser import open_option, open_page
 from referee.cli.ladder_play import PLAY
 from referee.cli.plain_text import note, quote_argument
-from referee.cli.tournament import lookup
-from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.service import lookup
+from referee.cli.service.remote import Remote, service_command
 from referee.labels import state_label
 from referee.match.canonical import Json
 

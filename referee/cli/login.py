@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from referee.cli import saved_tokens
-from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.plain_text import note
-from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, service_command, validate_token
+from referee.cli.service import saved_tokens
+from referee.cli.service.api_client import Api, ApiRefusal
+from referee.cli.service.remote import Remote, RequestRefused, error_sentence, service_command, validate_token
 from referee.match.canonical import Json
 
 UNAUTHENTICATED = 401

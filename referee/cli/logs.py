@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from referee.cli.browser import open_page, temporary_page
-from referee.cli.log_files import read_logs, read_single_log, verify_stored_log
 from referee.cli.narrate import narrate_match
 from referee.cli.options import FILE, json_option, key_option
 from referee.cli.output import show
 from referee.cli.plain_text import one_line
 from referee.cli.progress import progress_bar
+from referee.cli.service.log_files import read_logs, read_single_log, verify_stored_log
 from referee.games import game
 from referee.local import replay_page
 from referee.match.canonical import Json

@@ -39,7 +39,6 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "register": ("register", "Register the bot at URL, have it checked, and practise."),
         "bots": ("groups", "List and show your bots, or move one to another URL."),
         "watch": ("watch", "Follow a match until it is over, and show its result."),
-        "logs": ("service_logs", "Download the logs of a bot, of a ladder, or of a span of time."),
         "tournament": ("tournament", "Create, run, follow and download tournaments of a service."),
         "standings": ("standings", "Show the latest tournaments and the ladders, or the ladders of a month."),
         "api": ("api", "Send a request to the API of the service, and print the answer."),

@@ -10,7 +10,6 @@ from click.core import ParameterSource
 
 from referee.cli.plain_text import as_sentence
 from referee.errors import BadOption, NoSuchGame, UrlRefused
-from referee.local.matches import NoSuchPlayer
 from referee.match.signing_keys import BadKey, KeyRing, parse_key, parse_keys
 from referee.match.time_limits import Limits
 from referee.protocol.signing import secret_bytes
@@ -44,7 +43,7 @@ def usage_errors() -> Iterator[None]:
         raise click.UsageError(as_sentence(error.reason if error.field == "players" else str(error))) from error
     except UrlRefused as error:
         raise click.UsageError(as_sentence(error.reason)) from error
-    except (NoSuchGame, NoSuchPlayer) as error:
+    except NoSuchGame as error:
         raise click.UsageError(as_sentence(str(error))) from error
 
 

@@ -7,7 +7,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,13 +17,14 @@ from referee.cli.narrate import narrate_match
 from referee.cli.options import PATH, Number, game_options, read_limits, secret_option, time_options, usage_errors
 from referee.cli.plain_text import note
 from referee.cli.problem_report import ProblemReport
+from referee.cli.results_table import results_table
 from referee.cli.tables import TextTable
 from referee.conformance.report import percentiles
 from referee.local import bot_files, replay_page
 from referee.local import matches as local
 from referee.local.matches import LocalMatchPlan, LocalResult
-from referee.local.problems import Problems
 from referee.local.replay_page import NotWritten
+from referee.local.results import PlayerResults
 from referee.match.log import parse_row
 
 LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a single match
@@ -86,10 +87,11 @@ def play(
     bot.go, anything executable, or the folder of a `bot.…`) is started for the duration of the matches; it receives a
     port in $PORT and as its first argument, and a secret in $REFEREE_BOT_SECRET. If only one match is played, it is
     written to replay.ndjson and replay.html in the current folder, replacing earlier ones, unless --log, --html or
-    --json is given. Bots are only asked for decisions; nothing is sent to their /notify. With several matches, all
-    players move to the next seat after each match. Problems are reported on standard error: faults with advice, errors
-    that a bot reported in its answers, and the last lines or the traceback that a FILE wrote. The exit status is 0 even
-    if there are problems, but 3 if a player was never reached or if a FILE exited on its own.
+    --json is given. Bots are only asked for decisions; nothing is sent to their /notify. After each match, all players
+    move to the next seat; they get new cards when each has had every seat. Problems are reported on standard error:
+    faults with advice, errors that a bot reported in its answers, and the last lines or the traceback that a FILE
+    wrote. The exit status is 0 even if there are problems, but 3 if a player was never reached or if a FILE exited on
+    its own.
     """
     limits = read_limits(budget_ms, bank_ms, no_time_limits)
     seed, signing = seed or secrets.token_hex(8), (secret,) if secret else ()
@@ -106,9 +108,9 @@ def play(
         elif shown:
             click.echo(_format_result(played, paths, number, several=matches > 1, narrate=narrate))
 
-    totals, report = _run(plan, matches, LAST_MATCH if own else (log, html), print_match, quiet=quiet)
+    results, report = _run(plan, matches, LAST_MATCH if own else (log, html), print_match, quiet=quiet)
     if shown and matches > 1:
-        click.echo(_format_totals(totals))
+        click.echo("\n" + results_table(results.rank()).plain())
     if shown and not (own or log):
         note("No log was written. Pass --log FILE to keep one." + _warn_of_earlier())
     report.show()
@@ -126,19 +128,19 @@ def _run(
     print_match: Callable[[LocalResult, "_Paths", int], None],
     *,
     quiet: bool,
-) -> tuple[dict[str, "_Totals"], ProblemReport]:
+) -> tuple[PlayerResults, ProblemReport]:
     """Start the bots given as files, play all matches and print each.
 
-    Return the totals by player name, and a problem report. With ``quiet``, the report omits players that were reached.
+    Return the results and a problem report. With ``quiet``, the report omits players that were reached.
     """
-    totals = {entrant.name: _Totals() for entrant in plan.entrants}
+    results = PlayerResults(entrant.name for entrant in plan.entrants)
     with bot_files.run_bots(plan.entrants, plan.secrets, note) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
         for number, (played, written) in enumerate(_play_matches(plan, matches, *paths)):
-            _count(totals, played)
+            results.add_played(played)
             print_match(played, written, number)
-        problems = {name: own.problems for name, own in totals.items()}
-        return totals, problem_report.report(running, problems, plan.limits, missing_only=quiet)
+        problems = {name: own.problems for name, own in results.players.items()}
+        return results, problem_report.report(running, problems, plan.limits, missing_only=quiet)
 
 
 def _format_result(played: LocalResult, paths: "_Paths", number: int, *, several: bool, narrate: bool) -> str:
@@ -189,36 +191,13 @@ def write(path: Path, lines: Sequence[bytes]) -> None:
 PLAYER = ("player",)
 
 
-@dataclass(slots=True)
-class _Totals:
-    """Hold the totals of one entrant over all matches."""
-
-    matches: int = 0
-    wins: int = 0  # including shared first places
-    placements: int = 0
-    returns: int = 0
-    faults: int = 0
-    problems: Problems = field(default_factory=Problems)
-
-
-def _count(totals: dict[str, _Totals], played: LocalResult) -> None:
-    for seat, player in enumerate(played.header["players"]):
-        own = totals[player["name"]]
-        own.matches += 1
-        own.wins += played.result["placements"][seat] == 1
-        own.placements += played.result["placements"][seat]
-        own.returns += played.result["returns"][seat]
-        own.faults += played.result["faults"][seat]
-        own.problems.add(played.problems[seat])
-
-
 def summary(played: LocalResult, path: Path | None, page: Path | None = None) -> dict[str, object]:
     header, result = played.header, played.result
     return {
         "match": header["match"],
         "game": header["game"],
         "options": header["options"],
-        "players": [player["name"] for player in header["players"]],
+        "players": played.names,
         **{name: result[name] for name in ("scores", "returns", "placements", "faults")},
         "problems": [problems.to_json() for problems in played.problems],
         "ms": [percentiles(problems.ms) if problems.ms else None for problems in played.problems],
@@ -230,8 +209,7 @@ def summary(played: LocalResult, path: Path | None, page: Path | None = None) ->
 def _line(played: LocalResult) -> str:
     result = played.result
     seats = sorted(range(len(result["placements"])), key=lambda seat: (result["placements"][seat], seat))
-    names = [player["name"] for player in played.header["players"]]
-    return ", ".join(f"{result['placements'][seat]}. {names[seat]} ({result['scores'][seat]})" for seat in seats)
+    return ", ".join(f"{result['placements'][seat]}. {played.names[seat]} ({result['scores'][seat]})" for seat in seats)
 
 
 def table(played: LocalResult) -> str:
@@ -239,21 +217,10 @@ def table(played: LocalResult) -> str:
     result, errors = played.result, [problems.errors for problems in played.problems]
     rows = [
         (
-            *(str(result["placements"][seat]), player["name"], str(result["scores"][seat])),
+            *(str(result["placements"][seat]), name, str(result["scores"][seat])),
             *(str(result["faults"][seat]), *([str(errors[seat])] if any(errors) else [])),
         )
-        for seat, player in enumerate(played.header["players"])
+        for seat, name in enumerate(played.names)
     ]
     titles = ("place", "player", "score", "faults", *(["errors"] if any(errors) else []))
     return TextTable(titles, sorted(rows, key=lambda row: int(row[0])), left=PLAYER).plain()
-
-
-def _format_totals(totals: dict[str, _Totals]) -> str:
-    has_errors = any(own.problems.errors for own in totals.values())
-    titles = ("player", "matches", "wins", "average place", "returns", "faults", *(["errors"] if has_errors else []))
-    rows: list[tuple[str, ...]] = []
-    for name, own in sorted(totals.items(), key=lambda item: (item[1].placements, item[0])):
-        average = f"{own.placements / own.matches:.2f}"
-        counted = (name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults))
-        rows.append((*counted, *([str(own.problems.errors)] if has_errors else [])))
-    return "\n" + TextTable(titles, rows, left=PLAYER).plain()

@@ -14,18 +14,19 @@ from referee.audit.findings import Difference, Findings, compare
 from referee.audit.ladder_walk import check_values
 from referee.audit.ledger_file import BadLedgerFile, LedgerFile
 from referee.audit.log_facts import read_facts
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import CHUNK_BYTES
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.public_chain import BROKEN, NOT_FOUND, PublicChain, load_keys
-from referee.cli.tournament import lookup
-from referee.cli.tournament.log_download import ATTEMPTS, PAUSE_S
-from referee.cli.tournament.remote import is_transient
+from referee.cli.service import lookup
+from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.service.log_files import CHUNK_BYTES
+from referee.cli.service.remote import is_transient
 from referee.errors import BadLog, RefereeError
 from referee.match.canonical import Json, dumps
 from referee.match.signature import ChainHead, split_signature
 from referee.match.signing_keys import KeyRing
 
+ATTEMPTS: Final = 7  # maximum number of requests for a log
+PAUSE_S: Final = 0.5  # before the second attempt; doubled before each further one
 ROWS_PER_PAGE: Final = 100
 LOG_DELETED: Final = "log_deleted"  # code of the 410
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from referee.audit.chain_walk import FOLLOWS, ChainWalk
 from referee.audit.findings import Difference
-from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.progress import UpdateBar
+from referee.cli.service.api_client import Api, ApiRefusal
 from referee.match.canonical import Json, dumps
 from referee.match.signature import (
     SIGNATURE_TYPE,

@@ -6,11 +6,11 @@ from typing import TextIO
 
 import click
 
-from referee.cli.api_client import Api
 from referee.cli.login import find_signed_in_account, refuse_other_account, save_sign_in
 from referee.cli.options import PATH
 from referee.cli.plain_text import note
-from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.service.api_client import Api
+from referee.cli.service.remote import Remote, service_command
 from referee.match.canonical import Json
 from referee.protocol.signing import current_secret, recovery_proof
 

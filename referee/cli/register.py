@@ -10,7 +10,6 @@ from typing import Final
 import click
 
 from referee.bots.states import BotState
-from referee.cli.api_client import ApiRefusal
 from referee.cli.bot_check import format_report, wait_for_check
 from referee.cli.check_report import save_requests
 from referee.cli.hosting import Program, host_registered, keep_running
@@ -18,8 +17,9 @@ from referee.cli.ladder_play import PLAY, format_immediate_matches
 from referee.cli.options import FILE, FOLDER, PATH, PORT
 from referee.cli.plain_text import note, quote_argument
 from referee.cli.problem_report import format_faults
-from referee.cli.tournament.lookup import list_own_bots
-from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, service_command
+from referee.cli.service.api_client import ApiRefusal
+from referee.cli.service.lookup import list_own_bots
+from referee.cli.service.remote import Remote, RequestRefused, error_sentence, service_command
 from referee.cli.watch import follow_match, result, tell_time_limit
 from referee.errors import RefereeError
 from referee.local.problems import Problems

@@ -7,9 +7,9 @@ from itertools import islice
 import click
 
 from referee.cli import tables
-from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.browser import open_option, open_page
-from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.service.api_client import Api, ApiRefusal
+from referee.cli.service.remote import Remote, service_command
 from referee.errors import BadOption
 from referee.ladders import months
 from referee.match.canonical import Json

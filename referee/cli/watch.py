@@ -7,9 +7,9 @@ import click
 
 from referee.cli.browser import open_option, open_page
 from referee.cli.plain_text import note
+from referee.cli.service.remote import Remote, service_command
+from referee.cli.service.stream import retry_until_answered
 from referee.cli.tables import TextTable
-from referee.cli.tournament.remote import Remote, service_command
-from referee.cli.tournament.stream import retry_until_answered
 from referee.labels import rated_label, state_label
 from referee.match.canonical import Json
 from referee.matches.states import ENDED

@@ -2,21 +2,21 @@
 
 import hashlib
 import os
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from referee.botclient.address_guard import Policy, parse_url
 from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
 from referee.botclient.match_driver import Ask, drive
-from referee.errors import BadOption, RefereeError
+from referee.botclient.reply import Reply
+from referee.errors import BadOption
 from referee.games import game
 from referee.games.options import Option
 from referee.house.players import LEVEL_ADDRESSES, NoSuchHousePlayer, find_player, is_house
 from referee.house.seat import HouseSeat
-from referee.local.function_seat import Choose, FunctionSeat
 from referee.local.problems import Problems
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
@@ -32,8 +32,17 @@ LOCAL_POLICY = Policy.parse("127.0.0.0/8:1-65535,[::1/128]:1-65535", allow_http=
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
-class NoSuchPlayer(RefereeError):
-    """Signal that a text is not a URL, a bot file or a house player."""
+class LocalSeat(Protocol):
+    """Define the seat of a bot or of a player in this process. ``last`` is its last question with the reply."""
+
+    last: tuple[bytes, Reply] | None
+    error: str  # that it reported with its last answer
+
+    async def ask(self, request: Request) -> Answer: ...
+    def close(self) -> None: ...
+
+
+SeatMaker = Callable[[Json, int], LocalSeat]  # takes the header of a match and the number of the seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +84,7 @@ class LocalMatchPlan:
     seed: str
     limits: Limits
     secrets: tuple[str, ...] = ()  # sign the calls to bots; calls are unsigned if there are none
-    functions: Mapping[str, Choose] = field(default_factory=dict)  # those that play in this process, by player
+    local_seats: Mapping[str, SeatMaker] = field(default_factory=dict)  # players in this process, by name
 
     def seating(self, number: int) -> list[LocalEntrant]:
         """Return the entrants of match ``number``, counted from 0, in seat order.
@@ -109,6 +118,11 @@ class LocalResult:
     lines: list[bytes] = field(repr=False)
     problems: list[Problems]
 
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the players, by seat."""
+        return [player["name"] for player in self.header["players"]]
+
 
 def make_plan(
     game_name: str,
@@ -120,8 +134,8 @@ def make_plan(
     seats: int,
     secrets: tuple[str, ...] = (),
 ) -> LocalMatchPlan:
-    """Return a plan for tables of ``seats`` seats. Raise ``NoSuchGame``, ``NoSuchPlayer``, ``UrlRefused`` or
-    ``BadOption`` if it cannot be played."""
+    """Return a plan for tables of ``seats`` seats. Raise ``NoSuchGame``, ``UrlRefused`` or ``BadOption`` if it
+    cannot be played."""
     seated = parse_entrants(sources)
     return plan_of(game_name, seated, parse_options(game_name, given), seed, limits, seats=seats, secrets=secrets)
 
@@ -144,7 +158,7 @@ def plan_of(
 
 
 def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
-    """Return the entrants for these sources. Number equal names. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
+    """Return the entrants for these sources. Number equal names. Raise ``BadOption`` or ``UrlRefused``."""
     sources = [_address_of_house_player(source) if is_house(source) else source for source in sources]
     labels = [_label(source) for source in sources]
     named = []
@@ -172,9 +186,14 @@ def parse_options(game_name: str, texts: Sequence[str]) -> Json:
 
 
 async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
-    """Play match ``number`` of the plan, counted from 0. House players make the same choices for the same seed."""
-    seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
-    ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
+    """Play match ``number`` of the plan, counted from 0. House players make the same choices for the same seed.
+
+    As many successive matches as there are players share a deal, with all players moved on by one seat each time.
+    """
+    deal = number // len(plan.entrants)
+    # The figures of docs/strategies follow from these texts.
+    seed = hashlib.sha256(f"referee.play|{plan.seed}|{deal}".encode()).digest()
+    ids = local_id("mat", "function", plan.seed, number), local_id("grp", "function", plan.seed, deal)
     return await play_match(plan, PlannedMatch(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
 
 
@@ -196,7 +215,7 @@ async def play_match(plan: LocalMatchPlan, planned: PlannedMatch, limits: CallLi
     reveal = Reveal.without_nonces(planned.seed, len(seated))
     match = Match(header, CommittedChance(planned.seed, group_id, reveal.nonces))
     match.begin()
-    return await play_to_end(match, planned, plan.secrets, reveal.to_json(), limits, plan.functions)
+    return await play_to_end(match, planned, plan.secrets, reveal.to_json(), limits, plan.local_seats)
 
 
 async def play_to_end(
@@ -205,10 +224,10 @@ async def play_to_end(
     secrets: tuple[str, ...],
     revealed: Json,
     limits: CallLimits | None = None,
-    functions: Mapping[str, Choose] | None = None,
+    local_seats: Mapping[str, SeatMaker] | None = None,
 ) -> LocalResult:
     """Play a match from its current position to its end. Complete its log with a reveal row of these members."""
-    table = _LocalTable(match.header, planned, secrets, limits or CallLimits(), functions or {})
+    table = _LocalTable(match.header, planned, secrets, limits or CallLimits(), local_seats or {})
     try:
         await drive(match, table.ask, table.record)
     finally:
@@ -228,24 +247,22 @@ class _LocalTable:
         planned: PlannedMatch,
         secrets: tuple[str, ...],
         limits: CallLimits,
-        functions: Mapping[str, Choose],
+        local_seats: Mapping[str, SeatMaker],
     ) -> None:
         self.problems = [Problems() for _ in planned.seated]
-        self._bots: dict[int, BotSeat | FunctionSeat] = {}
+        self._bots: dict[int, LocalSeat] = {}
         self._phases: dict[int, str] = {}  # phase of the last question, by seat
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(planned.seated):
             if entrant.is_house:
                 self._seats.append(_house_seat(entrant, header["game"], f"{planned.dice}|{seat}").ask)
-            elif entrant.name in functions:
-                function = FunctionSeat(functions[entrant.name], header, seat)
-                self._bots[seat] = function
-                self._seats.append(function.ask)
+                continue
+            if entrant.name in local_seats:
+                self._bots[seat] = local_seats[entrant.name](header, seat)
             else:
                 target = CallTarget(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
-                bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)
-                self._bots[seat] = bot
-                self._seats.append(bot.ask)
+                self._bots[seat] = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)
+            self._seats.append(self._bots[seat].ask)
 
     async def ask(self, request: Request) -> Answer:
         self._phases[request.seat] = request.observation["phase"]
@@ -293,9 +310,10 @@ def _label(source: str) -> str:
     if "://" in source:
         return parse_url(source, LOCAL_POLICY).url
     if find_program(source) is None:
-        raise NoSuchPlayer(
+        raise BadOption(
+            "players",
             f"{source!r} is not a player. Pass the URL of a bot (http://…), its file (no such file exists), or one of "
-            f"{', '.join(LEVEL_ADDRESSES)}."
+            f"{', '.join(LEVEL_ADDRESSES)}.",
         )
     parts = Path(os.path.normpath(source)).parts
     alone = not parts[-1].startswith("bot.")  # the name bot.py alone would not distinguish bots
@@ -306,7 +324,7 @@ def _address_of_house_player(source: str) -> str:
     try:
         return find_player(source).address()
     except NoSuchHousePlayer as error:
-        raise NoSuchPlayer(str(error)) from None
+        raise BadOption("players", str(error)) from None
 
 
 def _parse_value(spec: Option, text: str) -> Any:

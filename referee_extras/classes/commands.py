@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import click
 
 from referee.accounts.accounts import MAX_LIFETIME_DAYS
-from referee.cli.api_client import ApiRefusal
 from referee.cli.options import FILE, Number
 from referee.cli.plain_text import note
+from referee.cli.service.api_client import ApiRefusal
+from referee.cli.service.remote import Remote, RequestRefused, service_command
 from referee.cli.tables import TextTable
-from referee.cli.tournament.remote import Remote, RequestRefused, service_command
 from referee.match.canonical import Json
 from referee_extras.classes.cards import Card, render_cards
 from referee_extras.classes.operations import MAX_NAMES

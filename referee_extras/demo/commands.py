@@ -19,9 +19,9 @@ from referee.accounts.roles import Role
 from referee.bots.states import BotState, CheckState
 from referee.cli import tables
 from referee.cli.admin import open_account
-from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.live_view import LiveView
 from referee.cli.options import FOLDER, PORT
+from referee.cli.service.api_client import Api, ApiRefusal
 from referee.cli.up import describe_addresses
 from referee.errors import RefereeError
 from referee.match.canonical import Json

@@ -6,7 +6,6 @@ import json
 import secrets
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,15 +25,16 @@ from referee.cli.options import (
     usage_errors,
 )
 from referee.cli.plain_text import note
+from referee.cli.results_table import results_table
 from referee.cli.tables import TextTable
 from referee.local import bot_files
 from referee.local.matches import make_plan
+from referee.local.results import PlayerResults
 from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import RunningTest
-from referee_extras.local_tournaments import standings as local_standings
 from referee_extras.local_tournaments.plan import LocalPlan, parse_hypotheses
 from referee_extras.local_tournaments.runner import LocalTournament, fetch_manifests
-from referee_extras.local_tournaments.standings import LocalStandingsRow, elo
+from referee_extras.local_tournaments.standings import elo, standings_to_json
 from referee_extras.local_tournaments.store import open_store, stored_seed
 
 INTERRUPTED = 130
@@ -142,12 +142,11 @@ def _play_and_report(
                     interrupted = True
     report = problem_report.report(running, tournament.problems, playing.limits)
     if as_json:
-        outcome = local_standings.standings_to_json(plan, tournament.counting_matches(), tournament.running)
+        outcome = standings_to_json(plan, tournament.results(), tournament.running)
         outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
     else:
-        rows = local_standings.standings(plan, tournament.counting_matches())
-        click.echo(standings_table(title, rows).plain())
+        click.echo(standings_table(title, tournament.results()).plain())
         if tournament.running:
             click.echo(f"{verdict(plan, tournament.running)}\n{evidence(tournament.running)}")
         resumes = "; run the same command to resume" if interrupted else ""
@@ -168,14 +167,13 @@ class _ThrottledView:
         began = time.monotonic()
         if began < self._due:
             return
-        rows = local_standings.standings(tournament.plan, tournament.counting_matches())
+        table = standings_table(self._title, tournament.results())
         self._due = began + max(SHOW_S, (time.monotonic() - began) / SHARE)
-        title = self._title
         if tournament.running:
-            title += "\n" + verdict(tournament.plan, tournament.running)
+            table = replace(table, title=f"{self._title}\n{verdict(tournament.plan, tournament.running)}")
         total = tournament.plan.deals * tournament.plan.matches_per_deal
         progress = f"{self._title}: {tournament.matches} of {total} matches"
-        self._view.show(standings_table(title, rows), progress, tournament.matches, total)
+        self._view.show(table, progress, tournament.matches, total)
 
 
 def _short(seed: str) -> str:
@@ -183,21 +181,15 @@ def _short(seed: str) -> str:
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
 
 
-def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> TextTable:
+def standings_table(title: str, results: PlayerResults) -> TextTable:
     """Return the standings as a table for the terminal."""
-    heads = ("rank", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
-    rows = [
-        (
-            *(str(row.rank), row.player, str(row.matches), f"{row.points:.1f}", str(row.wins)),
-            f"{row.points_per_match:.3f}",
-            _interval(row.points_low, row.points_high, ".3f"),
-            _elo(row.points_per_match),
-            "-" if row.points_low is None else f"{_elo(row.points_low)} … {_elo(row.points_high)}",
-            str(row.faults),
-        )
-        for row in standings
-    ]
-    return TextTable(heads, rows, left=("player",), title=title)
+    ranked = results.rank()
+    more = {
+        "matches": [str(len(result.placements)) for result in ranked],
+        "Elo": [_elo(result.score) for result in ranked],
+        "95 %": [" … ".join(map(_elo, result.interval or ())) or "-" for result in ranked],
+    }
+    return results_table(ranked, title, more)
 
 
 def verdict(plan: LocalPlan, running: RunningTest) -> str:
@@ -233,12 +225,6 @@ def _format_distance(elo: float, *, more: bool = True) -> str:
     return f"more than {elo:g} Elo better than" if more else f"{elo:g} Elo better than"
 
 
-def _interval(low: float | None, high: float | None, form: str) -> str:
-    return "-" if low is None or high is None else f"{low:{form}} … {high:{form}}"
-
-
-def _elo(score: float | None) -> str:
-    if score is None:
-        return "-"
+def _elo(score: float) -> str:
     value = elo(score)
     return f"{value:+.0f}" if value is not None else "+inf" if score >= 1 else "-inf"

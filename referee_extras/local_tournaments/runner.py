@@ -9,6 +9,7 @@ from referee.botclient.client import BotCaller, CallLimits, CallTarget, fetch_ma
 from referee.errors import RefereeError
 from referee.local.matches import LOCAL_POLICY, LocalEntrant, PlannedMatch, play_match
 from referee.local.problems import Problems
+from referee.local.results import PlayerResults
 from referee.ratings.sprt import RunningTest
 from referee.standings import points
 from referee_extras.local_tournaments.plan import LocalPlan
@@ -75,10 +76,14 @@ class LocalTournament:
         """Return the number of deals that count so far: those used by a verdict if there is one, else all finished."""
         return self.running.groups if self.running and self.has_verdict else len(self._finished)
 
-    def counting_matches(self) -> list[LocalOutcome]:
-        """Return the matches of deals that count: those used by a verdict if there is one, else all finished ones."""
-        deals = [deal for deal in sorted(self._finished) if not self.has_verdict or deal <= self._tested]
-        return [match for deal in deals for match in self._finished[deal]]
+    def results(self) -> PlayerResults:
+        """Return the results of deals that count: those used by a verdict if there is one, else all finished ones."""
+        results = PlayerResults(entrant.name for entrant in self.plan.match_plan.entrants)
+        for deal, matches in sorted(self._finished.items()):
+            if not self.has_verdict or deal <= self._tested:
+                for match in matches:
+                    results.add(match.names, deal, match.result)
+        return results
 
     def load_stored_deals(self) -> int:
         """Count the deals that are already stored, and return their number."""
@@ -142,7 +147,7 @@ class LocalTournament:
 
     def _score(self, matches: Sequence[LocalOutcome]) -> float:
         first = self.plan.match_plan.entrants[0].name
-        return sum(float(points(match.placements)[match.entrants.index(first)]) for match in matches) / len(matches)
+        return sum(float(points(result["placements"])[names.index(first)]) for names, result in matches) / len(matches)
 
 
 def _match_slots(entrants: Sequence[LocalEntrant]) -> dict[str, asyncio.Semaphore]:

@@ -12,15 +12,13 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from referee.errors import Conflict, RefereeError
 from referee.local.matches import LocalResult, PlannedMatch
 from referee.match.canonical import Json
 from referee.match.log import digest, parse_row
-from referee.standings import MatchOutcome
 from referee_extras.local_tournaments.plan import LocalPlan
 
 PLAN: Final = "plan.json"
@@ -31,16 +29,11 @@ class DamagedStore(RefereeError):
     """Signal that a file is missing or changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalOutcome(MatchOutcome):
-    """Hold the outcome of a finished match and the number of faults of each seat. Entrants are names of players."""
+class LocalOutcome(NamedTuple):
+    """Hold the names of the players of a finished match, in seat order, and its result as in its log."""
 
-    faults: Sequence[int] = ()
-
-    @classmethod
-    def from_log(cls, deal: int, header: Json, result: Json) -> "LocalOutcome":
-        names = [player["name"] for player in header["players"]]
-        return cls(names, result["placements"], result["returns"], f"deal {deal}", faults=result["faults"])
+    names: Sequence[str]
+    result: Json
 
 
 class LocalStore:
@@ -64,7 +57,7 @@ class LocalStore:
     def write(self, deal: int, played: LocalResult) -> LocalOutcome:
         path = self._unfinished_path(deal) / f"{played.header['match']}.ndjson"
         path.write_bytes(b"".join(line + b"\n" for line in played.lines))
-        return LocalOutcome.from_log(deal, played.header, played.result)
+        return LocalOutcome(played.names, played.result)
 
     def finish(self, deal: int) -> None:
         """Mark a deal as finished after all its matches have been written."""
@@ -92,7 +85,7 @@ class LocalStore:
             is_planned = rows[0]["match"] == sitting.match_id and seated == planned
             if not (linked and is_planned and rows[-1]["type"] == "reveal" and rows[-1]["seed"] == sitting.seed.hex()):
                 raise ValueError("not the log of this match")
-            return LocalOutcome.from_log(deal, rows[0], rows[-2])
+            return LocalOutcome([name for _, name in planned], rows[-2])
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             remedy = f"Remove {self._finished_path(deal)} to have its deal played again."
             raise DamagedStore(f"{path} cannot be counted ({error}). {remedy}") from error

@@ -14,7 +14,7 @@ from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.tables import Account
 from referee.bots import bots as store_bots
 from referee.cli import main
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 from referee.db.engine import Database
 from referee.games import catalogue
 from referee.runtime.house_servers import HouseServer

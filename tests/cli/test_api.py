@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.accounts import accounts
-from referee.cli import main, saved_tokens
+from referee.cli import main
+from referee.cli.service import saved_tokens
 from tests.api.in_thread import api_in_thread
 from tests.cli.running import says
 

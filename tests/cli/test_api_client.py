@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from referee.cli.api_client import Api, ApiUnreachable
+from referee.cli.service.api_client import Api, ApiUnreachable
 
 Asked = list[tuple[str, str | None]]  # the method, and the key of a request that must have one effect
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.api_words import name_commands
+from referee.cli.service.api_words import name_commands
 
 ROOT = Path(__file__).parents[2]
 REQUEST = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE) /api/v1[^\s\"']*")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from referee.cli import saved_tokens
-from referee.cli.api_client import Api
+from referee.cli.service import saved_tokens
+from referee.cli.service.api_client import Api
 from tests.api.in_thread import api_in_thread
 from tests.cli import running
 from tests.cli.running import PATIENCE_S, surroundings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 from tests.cli.hall import Hall, api_hall
 
 SHORT = ("--game", "saint-poker", "--seats", "2", "--option", "rounds=1")

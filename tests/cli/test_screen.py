@@ -84,3 +84,11 @@ def test_a_terminal_shows_the_table_with_names_as_they_are_and_why_nothing_moves
     assert "Ada [red]" in output.getvalue()
     assert "5 of 10" in output.getvalue()
     assert "the service is away; retrying" in output.getvalue()
+
+
+def test_a_ladder_shows_strengths_with_their_errors() -> None:
+    row = {"rank": 1, "name": "Ada", "rating": 1600.0, "strength": 1598.2, "strength_error": 33.9, "games": 7}
+
+    shown = tables.ladder("Chess", [row, {**row, "strength": None}]).plain()
+
+    assert [line.split()[3:-1] for line in shown.splitlines()[2:]] == [["1598", "±", "34"], ["-"]]

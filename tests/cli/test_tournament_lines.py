@@ -1,23 +1,18 @@
-"""Test `referee tournament` with a service that breaks off, is busy or has no stream: one on loopback with a script."""
+"""Test `referee tournament` with a service that breaks off or is busy: one on loopback with a script."""
 
-import gzip
 import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
-from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.tournament.log_download import DownloadReport
-from referee.cli.tournament.stream import StreamMessage, follow_tournament
+from referee.cli.service.api_client import Api, ApiRefusal
+from referee.cli.service.stream import StreamMessage, follow_tournament
 from referee.match.canonical import Json
-from referee.match.log_bundle import StoredLog
-from tests import golden
 
 EVENT = "trn_" + "0" * 26
 PROGRESS = {
@@ -32,40 +27,6 @@ FINISHED = {"id": EVENT, "name": "Cup", "status": "finished", "status_reason": N
 CUT = b"cut here"
 
 Answer = tuple[int, bytes]
-
-
-def log(match: str, *, rows: int = 3, remark: str = "") -> bytes:
-    """A log as a service sends it: two gzip members, and one that says why it does not count."""
-    lines = [{"row": row, "type": "header" if row == 0 else "play", "match": match} for row in range(rows)]
-    body = gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines), mtime=0)
-    reveal = gzip.compress(json.dumps({"row": rows, "type": "reveal"}).encode() + b"\n", mtime=0)
-    return body + reveal + (note(match, remark) if remark else b"")
-
-
-def note(match: str, remark: str) -> bytes:
-    return gzip.compress(json.dumps({"match": match, "reason": "it rained", "type": remark}).encode() + b"\n", mtime=0)
-
-
-def test_what_there_is_of_a_cancelled_match_must_hold(tmp_path: Path) -> None:
-    lines = golden.path("pool-nap-3").read_bytes().splitlines()
-    account = DownloadReport(tmp_path, verifies=True)
-
-    account.add(StoredLog("mat_1", lines[:50], remark="cancelled"))
-    account.add(StoredLog("mat_2", [*lines[:20], *lines[21:50]], remark="cancelled"))
-
-    assert (account.verified, account.broken_off) == (0, 1)
-    assert [(one["match"], one["row"]) for one in account.failed] == [("mat_2", 20)]
-
-
-def test_a_log_without_its_seed_does_not_hold_as_only_open_logs_are_served(tmp_path: Path) -> None:
-    lines = golden.path("pool-nap-3").read_bytes().splitlines()
-    account = DownloadReport(tmp_path, verifies=True)
-
-    account.add(StoredLog("mat_1", lines, end=9))
-    account.add(StoredLog("mat_2", lines[:-1]))
-
-    assert account.verified == 1
-    assert account.failed == [{"match": "mat_2", "row": len(lines) - 1, "reason": "the reveal row is missing"}]
 
 
 @contextmanager
@@ -110,11 +71,10 @@ def body(document: Json) -> Answer:
     return 200, json.dumps(document).encode()
 
 
-@pytest.mark.parametrize("refusal", [problem(503, "unavailable"), problem(404, "not_found")])
-def test_without_a_place_in_the_stream_it_is_asked_how_the_event_stands(refusal: Answer) -> None:
+def test_without_a_place_in_the_stream_it_is_asked_how_the_event_stands() -> None:
     path = f"/api/v1/tournaments/{EVENT}"
     answers = {
-        f"{path}/stream": [refusal],
+        f"{path}/stream": [problem(503, "unavailable")],
         path: [problem(429, "rate_limited"), body(FINISHED)],
         f"{path}/standings?limit=50": [body({"items": []})],
     }
@@ -142,23 +102,6 @@ def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it() -> 
 
     assert told == StreamMessage("7", "match", {"id": "mat_1"})
     assert len(asked) == 2
-
-
-def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path) -> None:
-    path = f"/api/v1/tournaments/{EVENT}"
-    logs = [log("mat_1"), log("mat_2", remark="void"), log("mat_3")]
-    answers = {
-        path: [body(FINISHED)],
-        f"{path}/logs": [(200, b"".join(logs)[:-30] + CUT)],
-        f"{path}/logs?after=mat_2": [problem(503, "unavailable"), (200, logs[2])],
-    }
-    with scripted(answers) as (url, asked):
-        said = CliRunner().invoke(main, ["tournament", "logs", EVENT, "--out", str(tmp_path), "--url", url, "--json"])
-
-    document = json.loads(said.stdout)
-    assert (said.exit_code, document["logs"]) == (0, 3)
-    assert Path(document["file"]).read_bytes() == b"".join(logs)
-    assert asked == [path, f"{path}/logs", *[f"{path}/logs?after=mat_2"] * 2]
 
 
 def test_nobody_is_followed_to_another_address() -> None:

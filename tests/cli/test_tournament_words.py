@@ -11,11 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
-from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import replace_control_characters
-from referee.cli.tournament import parameters, tournament
-from referee.cli.tournament.remote import error_sentence
-from referee.cli.tournament.stream import StreamMessage, parse_messages
+from referee.cli.service import parameters
+from referee.cli.service.api_client import ApiRefusal
+from referee.cli.service.remote import error_sentence
+from referee.cli.service.stream import StreamMessage, parse_messages
+from referee.cli.tournament import tournament
 
 
 def test_every_command_is_explained_with_an_example() -> None:

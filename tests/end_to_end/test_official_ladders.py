@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.audit.database_audit import audit
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 from referee.db.engine import Database
 from referee.ladders.official import PACKAGED, load_official_ladders
 from referee.match.log import parse_row

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, referee, service, surroundings
 from tests.deploy.processes import free_ports

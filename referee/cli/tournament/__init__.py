@@ -30,8 +30,7 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "standings": ("standings", "Show the standings."),
     },
     "Download": {
-        "logs": ("downloads", "Download the logs of a tournament."),
-        "results": ("downloads", "Show all results."),
+        "results": ("results", "Show all results."),
     },
 }
 

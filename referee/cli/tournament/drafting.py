@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import click
 
 from referee.cli.options import choice_of
-from referee.cli.tournament import lookup
-from referee.cli.tournament.parameters import as_object, moment, pair
-from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.service import lookup
+from referee.cli.service.parameters import as_object, moment, pair
+from referee.cli.service.remote import Remote, service_command
 from referee.match.canonical import Json
 from referee.tournaments.presets import PRESETS
 from referee.tournaments.terms import TERMS, Term

@@ -6,12 +6,12 @@ import click
 
 from referee.accounts.roles import Role
 from referee.bots.states import BotState
-from referee.cli.api_client import ApiRefusal
 from referee.cli.options import Number
 from referee.cli.plain_text import replace_control_characters
-from referee.cli.tournament import lookup
+from referee.cli.service import lookup
+from referee.cli.service.api_client import ApiRefusal
+from referee.cli.service.remote import Remote, RequestRefused, error_sentence, error_to_json, tournament_command
 from referee.cli.tournament.live_view import watch_tournament
-from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, error_to_json, tournament_command
 from referee.match.canonical import Json
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 

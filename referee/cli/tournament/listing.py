@@ -8,9 +8,9 @@ import click
 from referee.cli.browser import open_option, open_page
 from referee.cli.options import Number, choice_of
 from referee.cli.plain_text import replace_control_characters
+from referee.cli.service import formatting
+from referee.cli.service.remote import Remote, service_command, tournament_command
 from referee.cli.tables import TextTable, number
-from referee.cli.tournament import formatting
-from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.match.canonical import Json
 from referee.tournaments.states import Preflight, TournamentState
 

@@ -8,10 +8,10 @@ from rich.console import Console
 
 from referee.cli.live_view import LiveView
 from referee.cli.plain_text import replace_control_characters
+from referee.cli.service import formatting
+from referee.cli.service.remote import Remote, tournament_command
+from referee.cli.service.stream import StreamMessage, fetch_snapshot, follow_tournament, retry_until_answered
 from referee.cli.tables import standings
-from referee.cli.tournament import formatting
-from referee.cli.tournament.remote import Remote, tournament_command
-from referee.cli.tournament.stream import StreamMessage, fetch_snapshot, follow_tournament, retry_until_answered
 from referee.match.canonical import Json
 
 STEPS = 10  # lines of progress per round if the output is not a terminal

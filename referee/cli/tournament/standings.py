@@ -6,9 +6,9 @@ import click
 
 from referee.cli.browser import open_option, open_page
 from referee.cli.options import Number
+from referee.cli.service import formatting, lookup
+from referee.cli.service.remote import Remote, tournament_command
 from referee.cli.tables import standings as standings_table
-from referee.cli.tournament import formatting, lookup
-from referee.cli.tournament.remote import Remote, tournament_command
 from referee.match.canonical import Json
 
 

@@ -2,9 +2,9 @@
 
 import click
 
+from referee.cli.service import lookup
+from referee.cli.service.remote import Remote, service_command
 from referee.cli.tables import TextTable, number
-from referee.cli.tournament import lookup
-from referee.cli.tournament.remote import Remote, service_command
 from referee.labels import rated_label
 from referee.match.canonical import Json
 

@@ -11,7 +11,7 @@ from referee.cli import problem_report
 from referee.cli.options import FILE, Number, secret_option, usage_errors
 from referee.cli.plain_text import note
 from referee.cli.play import summary, table, write
-from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.service.remote import Remote, service_command
 from referee.errors import BadOption
 from referee.local import bot_files, matches
 from referee.local.matches import LocalEntrant, LocalResult, PlannedMatch, local_id

@@ -13,8 +13,8 @@ from referee.botclient.reply import Reply
 from referee.cli import problem_report
 from referee.cli.options import NO_LIMITS, Number, no_limits_option, secret_option, usage_errors
 from referee.cli.plain_text import note, one_line, replace_control_characters
+from referee.cli.service.remote import Remote, service_command
 from referee.cli.tables import TextTable
-from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import IllegalAction
 from referee.house.players import is_house
 from referee.local import bot_files, matches

@@ -7,9 +7,9 @@ from typing import NamedTuple, Self
 
 import click
 
-from referee.cli.log_files import read_single_log
-from referee.cli.tournament.lookup import ID
-from referee.cli.tournament.remote import Remote
+from referee.cli.service.log_files import read_single_log
+from referee.cli.service.lookup import ID
+from referee.cli.service.remote import Remote
 from referee.errors import BadOption, RefereeError
 from referee.games.state import Seat
 from referee.match import replay

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli import saved_tokens
-from referee.cli.api_client import Api
+from referee.cli.service import saved_tokens
+from referee.cli.service.api_client import Api
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
 from tests.cli.hall import RunningHall

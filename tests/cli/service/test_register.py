@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from referee.bots.checks import GIVEN_UP
-from referee.cli.api_client import Api
 from referee.cli.bot_check import format_report
+from referee.cli.service.api_client import Api
 from referee.ladders.official import load_official_ladders
 from referee.protocol.signing import challenge_proof
 from tests.cli.hall import RunningHall

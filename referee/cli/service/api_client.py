@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 
 import referee
-from referee.cli.api_words import name_commands
+from referee.cli.service.api_words import name_commands
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 

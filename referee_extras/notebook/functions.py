@@ -1,22 +1,22 @@
-"""Play matches between Python functions, house players, programs and URLs, as ``referee.play``."""
+"""Play matches between Python functions, house players, programs and URLs."""
 
 import asyncio
-import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from referee.errors import BadOption, RefereeError
 from referee.local import matches as local
 from referee.local.bot_files import run_bots
-from referee.local.function_seat import Choose
-from referee.local.matches import LocalEntrant, LocalMatchPlan, LocalResult, PlannedMatch, local_id
-from referee.local.series import MatchSeries
+from referee.local.matches import LocalEntrant, LocalMatchPlan, LocalResult
 from referee.match.time_limits import Limits
+from referee_extras.notebook.function_seat import Choose, FunctionSeat
+from referee_extras.notebook.series import MatchSeries
 
 Player = Choose | str | Path
 Value = TypeVar("Value")
@@ -58,7 +58,7 @@ def play(
         entrants = [_entrant(next(names)) if callable(player) else next(named) for player in players]
         limits = Limits(budget_ms, bank_ms)
         plan = local.plan_of(game, entrants, dict(options or {}), seed, limits, seats=len(entrants))
-    plan = replace(plan, functions=functions)
+    plan = replace(plan, local_seats={name: partial(FunctionSeat, choose) for name, choose in functions.items()})
     stop = threading.Event()
     return _run_anywhere(lambda: _play_all(plan, matches, stop), stop)
 
@@ -70,17 +70,9 @@ async def _play_all(plan: LocalMatchPlan, matches: int, stop: threading.Event) -
         for number in range(matches):
             if stop.is_set():
                 break
-            played.append(await local.play_match(placed, _plan_match(placed, number)))
+            played.append(await local.play_numbered_match(placed, number))
     names = [entrant.name for entrant in plan.entrants]
     return MatchSeries(plan.game, plan.options, plan.seed, names, played)
-
-
-def _plan_match(plan: LocalMatchPlan, number: int) -> PlannedMatch:
-    """Return match ``number``: as many matches as there are players share a deal, in rotated seats."""
-    deal = number // len(plan.entrants)
-    key = hashlib.sha256(f"referee.play|{plan.seed}|{deal}".encode()).digest()
-    ids = local_id("mat", "function", plan.seed, number), local_id("grp", "function", plan.seed, deal)
-    return PlannedMatch(ids[0], plan.seating(number), ids[1], key, f"{plan.seed}|{number}")
 
 
 def _named_functions(players: Sequence[Player]) -> Iterator[tuple[str, Choose]]:
@@ -121,7 +113,7 @@ def _run_anywhere(begin: Callable[[], Coroutine[Any, Any, Value]], stop: threadi
         except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
             errors.append(error)
 
-    thread = threading.Thread(target=run, name="referee.play", daemon=True)
+    thread = threading.Thread(target=run, name="play", daemon=True)
     thread.start()
     try:
         thread.join()

@@ -1,15 +1,27 @@
-"""Implement `referee logs`, which downloads the logs of a bot, of a ladder, or of a span of time."""
+"""Implement `referee logs` and `referee tournament logs`, which download many logs into one file."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from referee.cli.api_client import Api
-from referee.cli.tournament import lookup
-from referee.cli.tournament.log_download import LogSource, download_logs, download_options, file_name
-from referee.cli.tournament.remote import Remote, service_command
+from referee.cli.options import PATH
+from referee.cli.service import lookup
+from referee.cli.service.api_client import Api
+from referee.cli.service.remote import Remote, service_command, tournament_command
+from referee_extras.log_downloads.download import LogSource, download_logs, file_name
+
+
+def download_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a download of logs: ``out`` and ``verifies``."""
+    out = click.option(
+        "--out", type=PATH, help="File or directory to write to. [default: a file named after the subject]"
+    )
+    verify = click.option(
+        "--verify", "verifies", is_flag=True, help="Verify every log: rules, legality, deals and result."
+    )
+    return out(verify(command))
 
 
 @service_command()
@@ -61,6 +73,18 @@ def logs(
     else:
         source = LogSource("/matches", f"matches since {finished_since}", span)
     download_logs(remote, source, **options)
+
+
+@tournament_command("logs", example="--out cup.ndjson.gz --verify")
+@download_options
+def tournament_logs(remote: Remote, tournament_id: str, **options: Any) -> None:
+    """Download the logs of a tournament.
+
+    All available logs are written to one gzip file of JSON lines. If the file exists, for example after an
+    interruption, the download continues at its end. With --verify the exit status is 1 if any log fails.
+    """
+    tournament = remote.api.get(f"/tournaments/{tournament_id}")
+    download_logs(remote, LogSource(f"/tournaments/{tournament['id']}", tournament["name"]), **options)
 
 
 def _named_source(api: Api, kind: str, id: str, span: Mapping[str, str]) -> LogSource:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.tournament.remote import is_transient
+from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.service.remote import is_transient
 from referee.match.canonical import Json
 from referee.tournaments.states import OVER
 
@@ -20,7 +20,6 @@ SILENCE_S = 60.0  # the service sends a message or a comment more often than thi
 MAX_LINE_LENGTH = 16 << 20
 POLL_S = 2.0
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.25, 10.0  # between two attempts while the service is unavailable
-NO_STREAM = (404, 406)  # older services have no stream
 ROWS = 50  # standings rows to fetch
 
 Note = Callable[[str], None]
@@ -39,7 +38,7 @@ class StreamMessage:
 def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
     """Yield all messages until the tournament is over, reconnecting as needed; pass connection errors to ``note``.
 
-    Poll the state of the tournament if the service has no stream, or no capacity for one more. Raise ``ApiRefusal`` for
+    Poll the state of the tournament if the service has no capacity for one more stream. Raise ``ApiRefusal`` for
     refusals that are not transient.
     """
     last_id, pause_s = "", FIRST_PAUSE_S
@@ -52,7 +51,7 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
                 if message.name == "end":
                     return
         except ApiRefusal as error:
-            if error.status not in NO_STREAM and not is_transient(error):
+            if not is_transient(error):
                 raise
             for message in state(api, tournament_id, note):
                 if shown.get(message.name) != message.content:

@@ -1,32 +1,18 @@
-"""Implement `referee tournament logs` and `results`, which download all logs or all results of a tournament."""
+"""Implement `referee tournament results`, which shows or downloads all results of a tournament."""
 
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import click
 
-from referee.cli.log_files import read_chunks
 from referee.cli.options import FILE
+from referee.cli.service.log_files import read_chunks
+from referee.cli.service.remote import Remote, tournament_command
 from referee.cli.tables import TextTable
-from referee.cli.tournament.log_download import LogSource, download_logs, download_options
-from referee.cli.tournament.remote import Remote, tournament_command
 
 COLUMNS = ("tournament_round", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
 TEXT_COLUMNS = ("match", "name", "status", "reason")
-
-
-@tournament_command(example="--out cup.ndjson.gz --verify")
-@download_options
-def logs(remote: Remote, tournament_id: str, **options: Any) -> None:
-    """Download the logs of a tournament.
-
-    All available logs are written to one gzip file of JSON lines. If the file exists, for example after an
-    interruption, the download continues at its end. With --verify the exit status is 1 if any log fails.
-    """
-    tournament = remote.api.get(f"/tournaments/{tournament_id}")
-    download_logs(remote, LogSource(f"/tournaments/{tournament['id']}", tournament["name"]), **options)
 
 
 @tournament_command(example="--csv > cup.csv")

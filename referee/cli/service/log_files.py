@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Final
 from urllib.parse import urlsplit
 
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
+from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
 from referee.match.kinds import LogRemark
 from referee.match.log_bundle import StoredLog, Unreadable, split_logs
 from referee.match.signature import BadSignature, split_signature

@@ -15,7 +15,7 @@ from referee.games import catalogue
 from referee.games import game as rules_of
 from referee.match.time_limits import Limits
 
-FOLDER = Path(__file__).parents[2] / "docs" / "strategies"
+FOLDER = Path(__file__).parents[3] / "docs" / "strategies"
 STEPS = ("step 1", "step 2")
 SCENARIOS = 12
 MATCHES = 40

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from referee.cli.api_client import Api
+from referee.cli.service.api_client import Api
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 

@@ -1,29 +1,27 @@
-"""`referee.play`: matches between functions, house players, files and URLs, in one call of Python."""
+"""`play`: matches between functions, house players, files and URLs, in one call of Python."""
 
 import asyncio
 import html
 import json
 import statistics
-import subprocess
-import sys
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import referee
-from referee.local import function_matches
-from referee.local.function_matches import CannotPlay
 from referee.local.matches import LocalEntrant, parse_entrants, plan_of
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.match.verification import verify
+from referee_extras.notebook import CannotPlay, functions, play
+from referee_extras.notebook.function_seat import FunctionSeat
 from referee_extras.sdk import Bot, Question, replay
 from referee_extras.sdk.serving import serving
 
-STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
+STARTER = Path(__file__).parents[3] / "bots" / "python" / "bot.py"
 
 
 def first(question: Json) -> Json:
@@ -37,7 +35,7 @@ def last(question: Json) -> Json:
 
 
 def test_a_function_plays_against_house_players_and_others(tmp_path: Path) -> None:
-    series = referee.play("pool-nap", [first, "house:3", last], matches=6, seed=1, options={"rounds": 2})
+    series = play("pool-nap", [first, "house:3", last], matches=6, seed=1, options={"rounds": 2})
 
     assert [result.player for result in series.results] == ["first", "house:3", "last"]
     assert len(series) == 6
@@ -54,7 +52,7 @@ def test_a_function_gets_the_question_that_a_bot_gets_over_http(tmp_path: Path) 
         asked.append(question)
         return first(question)
 
-    series = referee.play("saint-poker", [listening, "house:first"], seed="same", options={"rounds": 1})
+    series = play("saint-poker", [listening, "house:first"], seed="same", options={"rounds": 1})
     (log,) = series.save(tmp_path / "logs")
     replayed = replay(log, Bot(), seat=0)
 
@@ -66,14 +64,14 @@ def test_a_function_gets_the_question_that_a_bot_gets_over_http(tmp_path: Path) 
 
 
 def test_the_same_seed_gives_the_same_logs_and_another_seed_others() -> None:
-    one, two, other = (referee.play("saint-poker", [first, "house:1"], matches=2, seed=seed) for seed in (7, "7", 8))
+    one, two, other = (play("saint-poker", [first, "house:1"], matches=2, seed=seed) for seed in (7, "7", 8))
 
     assert [match.log for match in one] == [match.log for match in two]
     assert [match.log for match in one] != [match.log for match in other]
 
 
 def test_the_matches_of_a_deal_share_their_cards_and_the_error_is_that_of_deals() -> None:
-    series = referee.play("saint-poker", [first, "house:3"], matches=6, seed=2)
+    series = play("saint-poker", [first, "house:3"], matches=6, seed=2)
 
     headers = [match.played.header["group"]["id"] for match in series]
     shares = [1.0 if place == 1 else 0.0 for place in series.results[0].placements]
@@ -83,7 +81,7 @@ def test_the_matches_of_a_deal_share_their_cards_and_the_error_is_that_of_deals(
     assert headers[0] == headers[1] != headers[2] == headers[3] != headers[4]
     assert series.results[0].score == pytest.approx(sum(shares) / 6)
     assert series.results[0].standard_error == pytest.approx(statistics.stdev(deals) / 3**0.5)
-    assert referee.play("saint-poker", [first, "house:3"], matches=2).results[0].standard_error is None
+    assert play("saint-poker", [first, "house:3"], matches=2).results[0].standard_error is None
 
 
 def crashing(question: Json) -> Json:
@@ -92,7 +90,7 @@ def crashing(question: Json) -> Json:
 
 
 def test_exceptions_do_not_end_the_match_and_are_shown_with_their_traceback() -> None:
-    series = referee.play("saint-poker", [crashing, "house:first"], seed=1, options={"rounds": 1})
+    series = play("saint-poker", [crashing, "house:first"], seed=1, options={"rounds": 1})
 
     result = series.results[0]
     assert result.errors > 2
@@ -116,7 +114,7 @@ def test_exceptions_do_not_end_the_match_and_are_shown_with_their_traceback() ->
     ],
 )
 def test_what_is_no_action_is_a_fault_with_the_reason(returned: Any, code: str, said: str) -> None:
-    series = referee.play("saint-poker", [lambda _: returned, "house:first"], seed=1, options={"rounds": 1})
+    series = play("saint-poker", [lambda _: returned, "house:first"], seed=1, options={"rounds": 1})
 
     (result, _) = series.results
     assert set(result.faults) == {code}
@@ -130,7 +128,7 @@ def test_files_urls_and_functions_with_one_name_sit_at_one_table(tmp_path: Path)
     (folder / "bot.py").write_text(STARTER.read_text())
 
     with serving(Bot("by url")) as url:
-        series = referee.play("pool-nap", [first, first, folder, url], seed=1, options={"rounds": 1})
+        series = play("pool-nap", [first, first, folder, url], seed=1, options={"rounds": 1})
 
     assert [result.player for result in series.results] == ["first 1", "first 2", "mybot", url]
     assert [result.faults for result in series.results] == [{}] * 4
@@ -140,13 +138,11 @@ def test_the_series_and_its_matches_show_themselves(tmp_path: Path) -> None:
     def long_name_which_nobody_wants_to_read_in_a_table(question: Json) -> Json:
         return first(question)
 
-    series = referee.play(
-        "saint-poker", [long_name_which_nobody_wants_to_read_in_a_table, "house:3"], matches=4, seed=1
-    )
+    series = play("saint-poker", [long_name_which_nobody_wants_to_read_in_a_table, "house:3"], matches=4, seed=1)
 
     lines = repr(series).splitlines()
     assert lines[0] == "saint-poker, 4 matches, seed 1"
-    assert lines[1].split() == ["player", "score", "average", "place", "wins", "faults", "errors"]
+    assert lines[1].split() == ["player", "score", "average", "place", "wins", "returns", "faults"]
     assert max(map(len, lines)) <= 80
     assert "house:3" in repr(series[0])
     assert series._repr_html_().count("<tr>") == 3
@@ -165,7 +161,7 @@ def test_names_of_functions_are_no_markup() -> None:
 
     choose.__name__ = "<script>alert(1)</script>"
 
-    assert "<script>" not in referee.play("saint-poker", [choose, "house:1"], seed=1)._repr_html_()
+    assert "<script>" not in play("saint-poker", [choose, "house:1"], seed=1)._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -180,20 +176,20 @@ def test_names_of_functions_are_no_markup() -> None:
 )
 def test_wrong_arguments_are_explained(game: str, players: list[Any], options: dict[str, Any], said: str) -> None:
     with pytest.raises(CannotPlay, match=said):
-        referee.play(game, players, options=options)
+        play(game, players, options=options)
 
 
 def test_at_least_one_match_is_played() -> None:
     with pytest.raises(ValueError, match="at least 1, not 0"):
-        referee.play("saint-poker", [first, "house:1"], matches=0)
+        play("saint-poker", [first, "house:1"], matches=0)
 
 
 def test_it_can_be_called_where_an_event_loop_runs_as_in_a_notebook() -> None:
     async def cell() -> int:
-        return len(referee.play("saint-poker", [first, "house:4"], seed=1, options={"rounds": 1}))
+        return len(play("saint-poker", [first, "house:4"], seed=1, options={"rounds": 1}))
 
     async def wrong_cell() -> None:
-        referee.play("saint-poker", [first, "absent.py"])
+        play("saint-poker", [first, "absent.py"])
 
     assert asyncio.run(cell()) == 1
     with pytest.raises(CannotPlay):
@@ -209,20 +205,9 @@ def test_after_a_stop_no_further_match_begins() -> None:
 
     entrants = [LocalEntrant("stopping", "function:stopping"), *parse_entrants(["house:1"])]
     plan = plan_of("saint-poker", entrants, {"rounds": 1}, "s", Limits(), seats=2)
-    plan = replace(plan, functions={"stopping": stopping})
+    plan = replace(plan, local_seats={"stopping": partial(FunctionSeat, stopping)})
 
-    assert len(asyncio.run(function_matches._play_all(plan, 5, stop))) == 1
-
-
-def test_importing_the_package_does_not_import_what_play_needs() -> None:
-    said = subprocess.run(
-        [sys.executable, "-c", "import referee, sys; print('asyncio' in sys.modules); print(referee.play.__name__)"],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-
-    assert said.split() == ["False", "play"]
-    with pytest.raises(AttributeError, match="no attribute 'plays'"):
-        _ = referee.plays
+    assert len(asyncio.run(functions._play_all(plan, 5, stop))) == 1
 
 
 def test_a_bot_of_the_sdk_plays_by_its_functions() -> None:
@@ -232,10 +217,10 @@ def test_a_bot_of_the_sdk_plays_by_its_functions() -> None:
     def decide(question: Question[Any]) -> Json:
         return question.legal_actions[0]
 
-    def play(question: Json) -> Json:
+    def answer(question: Json) -> Json:
         return bot.answer_question(Question(question))
 
-    series = referee.play("saint-poker", [play, "house:1"], seed=1)
+    series = play("saint-poker", [answer, "house:1"], seed=1)
 
     assert series.results[0].errors == 0
     assert json.dumps(series[0].scores)

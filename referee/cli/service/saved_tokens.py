@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from referee.cli.api_client import parse_origin
+from referee.cli.service.api_client import parse_origin
 from referee.errors import RefereeError
 from referee.private_files import DRAFT, write_private_file
 from referee.settings import user_config_dir

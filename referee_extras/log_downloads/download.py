@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import RawIOBase
@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlencode
 
-import click
-
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import read_chunks, verify_stored_log
-from referee.cli.options import PATH
+from referee.cli.plain_text import note
 from referee.cli.progress import UpdateBar, progress_bar
-from referee.cli.tournament.remote import Remote, RequestRefused, is_transient
+from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.service.log_files import read_chunks, verify_stored_log
+from referee.cli.service.remote import Remote, RequestRefused, is_transient
 from referee.match.canonical import Json
 from referee.match.log_bundle import CutOff, StoredLog, Unreadable, split_logs
 
@@ -79,19 +77,6 @@ class DownloadReport:
             self.failed.append({"match": log.match, "row": row, "reason": reason})
 
 
-def download_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a download of logs: ``out`` and ``verifies``."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
-
-
-OPTIONS = (
-    click.option("--out", type=PATH, help="File or directory to write to. [default: a file named after the subject]"),
-    click.option("--verify", "verifies", is_flag=True, help="Verify every log: rules, legality, deals and result."),
-)
-
-
 def download_logs(remote: Remote, source: LogSource, *, out: Path | None, verifies: bool) -> None:
     """Download logs to a file, and print a report. Raise ``RequestRefused`` if a verified log fails.
 
@@ -118,9 +103,7 @@ def _fetch(api: Api, source: LogSource, report: DownloadReport, update: UpdateBa
             except (ApiUnreachable, ApiRefusal) as error:
                 attempt = 1 if report.logs > before else attempt + 1
                 if not is_transient(error) or attempt == ATTEMPTS:
-                    click.echo(
-                        f"{report.path} has {report.logs} logs; run the same command to resume the download", err=True
-                    )
+                    note(f"{report.path} has {report.logs} logs; run the same command to resume the download")
                     raise
                 time.sleep(PAUSE_S * 2**attempt / 2)
 

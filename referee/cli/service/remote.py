@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, TextIO
 import click
 from click.core import ParameterSource
 
-from referee.cli import saved_tokens
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
 from referee.cli.plain_text import as_sentence, note, replace_control_characters
-from referee.cli.tournament import lookup
+from referee.cli.service import lookup, saved_tokens
+from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.runtime.service_database import has_database
