@@ -27,7 +27,13 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 
 
 COMMANDS = dict(commands(main))
-OUTSIDE = {"referee", "referee.errors", "referee.plugs", "referee.version"}  # what every command imports
+OUTSIDE = {
+    "referee",
+    "referee.errors",
+    "referee.events",
+    "referee.plugs",
+    "referee.version",
+}  # what every command imports
 OF_EXTRAS = {f"referee_extras.{part}" for name in EXTRAS for part in (name, f"{name}.acts", f"{name}.commands")}
 GROUPS = {"": main} | {name: command for name, command in COMMANDS.items() if isinstance(command, click.Group)}
 
