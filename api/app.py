@@ -61,6 +61,7 @@ from api.tournaments import round_resource as rounds
 from api.tournaments import standings_resource as standings
 from api.tournaments import stream_resource as tournament_streams
 from referee import plugs
+from referee.botclient.address_guard import Policy
 from referee.db.engine import Database
 from referee.master_keys import key_ring
 from referee.settings import Settings
@@ -99,6 +100,7 @@ def create_app(settings: Settings) -> Flask:
         },
         "CURSOR_KEYS": derived_keys(settings, "cursor"),
         "SETTINGS": settings,
+        "POLICY": Policy.from_settings(settings),
     }
     app.extensions["referee.database"] = Database.from_settings(settings)
     app.extensions["referee.redis"] = _redis(settings)

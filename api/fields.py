@@ -201,7 +201,7 @@ class Address(fields.String):
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        policy = address_guard.Policy.from_settings(current_app.config["SETTINGS"])
+        policy: address_guard.Policy = current_app.config["POLICY"]
         try:
             return address_guard.parse_url(text, policy if self._is_bot else policy.without_private()).url
         except UrlRefused as error:

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -111,7 +112,7 @@ class Extra:
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
     metadata: str | None = None  # that of its tables, whose migrations are in the subfolder ``migrations``
     tasks: Mapping[str, str] = field(default_factory=dict)  # threads of the scheduler; see ``run_steps``
-    settings: str | None = None  # a dataclass with ``load(env)``; its fields are read as those of ``Settings``
+    settings: str | None = None  # a class with ``defaults()`` by name, and ``load(env)`` for an instance
     events: Mapping[type[Event], str] = field(default_factory=dict)  # functions of a session and such an event
     runner_work: str | None = None  # a ``RunnerWork``
     organised: Sequence[Organised] = ()
@@ -146,13 +147,19 @@ def load(reference: str) -> Any:
         ) from error
 
 
-def call_at(place: PagePlace, **context: Any) -> list[Any]:
-    """Return what the extras add to a place, in the order of their list. Leave out those that fail or add nothing."""
+def call_at(
+    place: PagePlace, guard: Callable[[], AbstractContextManager[Any]] = nullcontext, **context: Any
+) -> list[Any]:
+    """Return what the extras add to a place, in the order of their list. Leave out those that fail or add nothing.
+
+    Each is called inside a ``guard`` of its own.
+    """
     found = []
     for extra in extras():
         if place in extra.places:
             try:
-                found.append(load(extra.places[place])(**context))
+                with guard():
+                    found.append(load(extra.places[place])(**context))
             except Exception:  # noqa: BLE001  # whatever the code of an extra raises; it is logged with its traceback
                 report_failure(extra, place)
     return [added for added in found if added is not None]

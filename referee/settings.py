@@ -4,7 +4,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, cast, get_args
 from urllib.parse import urlsplit
@@ -72,7 +72,7 @@ class Settings:
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
     metrics: ListenAddress | None = None  # where the scheduler serves the metrics; nowhere if None
     log: LogFormat = "json"
-    of_extras: Mapping[str, Any] = field(default_factory=dict)  # see ``Extra.settings``, by name of the extra
+    of_extras: Mapping[str, Any] = field(default_factory=dict, hash=False)  # by extra; see ``Extra.settings``
 
     @classmethod
     def load(cls) -> Self:
@@ -126,10 +126,13 @@ class Settings:
         )
 
 
-def setting_fields() -> list[Field[Any]]:
-    """Return the fields of ``Settings`` and those of the settings of extras."""
-    of_extras = [plugs.load(extra.settings) for extra in plugs.extras() if extra.settings is not None]
-    return [each for owner in (Settings, *of_extras) for each in fields(owner) if each.name != "of_extras"]
+def setting_defaults() -> dict[str, Any]:
+    """Return the defaults of all settings, those of extras included, by name."""
+    found = {each.name: each.default for each in fields(Settings) if each.name != "of_extras"}
+    for extra in plugs.extras():
+        if extra.settings is not None:
+            found |= plugs.load(extra.settings).defaults()
+    return found
 
 
 def _private_bots(text: str, self_service: bool) -> str:

@@ -12,11 +12,9 @@ from api.ladders.schemas import (
     LadderView,
     RatingChangeView,
     StandingQuery,
-    StrengthsPage,
 )
-from api.ladders.strengths import attach_ranks, ladder_entry, ladder_fit
-from api.pagination import PageQuery, envelope, page_in_memory, read_cursor
-from api.views import Resource, current_session, database
+from api.pagination import envelope, read_cursor
+from api.views import Resource, current_session
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import NotFound
@@ -67,23 +65,6 @@ def show_rank(ladder_id: str, bot_id: str) -> Any:
     best = find_best_rating(current_session(), ladder_id, owner_id)
     changed_seq, total = found[0].changed_seq, found[0].total
     return Extended(found[0].row, last_seq=last_seq, owner_best=best, changed_seq=changed_seq, total=total)
-
-
-@resource.get('/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)
-def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
-    """Get the estimated strengths of the bots on a ladder, with confidence intervals
-
-    The strengths are estimated from the newest 10,000 results that count. The very last results may not be included
-    yet. For more than 1,000 bots, the response is a 409 `too_large`.
-    """
-    kept = ladder_entry(ladder_id)
-    fitted = ladder_fit(kept)
-    with database().read() as session:
-        names = bots.names_of(session, (row.id for row in fitted.rows))
-    page = page_in_memory(fitted.rows, query, lambda rows: attach_ranks(fitted, rows, names))
-    made = kept.made
-    counted = {"as_of_seq": made.as_of_seq, "results": len(made.results), "left_out": made.left_out}
-    return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
 
 
 @resource.get('/<id("lad"):ladder_id>/history', anyone, items=RatingChangeView, query=HistoryQuery)

@@ -1,11 +1,14 @@
 """Let templates name places, to which extras add HTML."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from flask import Flask
+from flask import Flask, g
 from markupsafe import Markup
+from sqlalchemy.orm import Session
 
 from referee import plugs
+from referee.db.engine import get_database
 from referee.plugs import PagePlace
 
 
@@ -16,4 +19,12 @@ def install(app: Flask) -> None:
 
 def added_to_place(name: str, **context: Any) -> list[Markup]:
     """Return the HTML that each extra adds to a place. Strings that are not marked as HTML are escaped."""
-    return [Markup.escape(added) for added in plugs.call_at(PagePlace(name), **context)]
+    return [Markup.escape(added) for added in plugs.call_at(PagePlace(name), _savepoint, **context)]
+
+
+def _savepoint() -> AbstractContextManager[Any]:
+    """Return a savepoint on PostgreSQL, where a statement that fails would end the transaction of the page."""
+    session: Session | None = g.get("session") if g else None
+    if session is None or not session.in_transaction() or get_database(session).is_sqlite:
+        return nullcontext()
+    return session.begin_nested()

@@ -8,7 +8,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
@@ -74,10 +73,9 @@ class Policy:
             ) from error
         return cls(ranges, allow_http, production)
 
-    @staticmethod
-    @cache
-    def from_settings(settings: Settings) -> "Policy":
-        policy = Policy.parse(
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        policy = cls.parse(
             settings.egress_allow, allow_http=settings.allow_http, production=settings.env == "production"
         )
         return replace(policy, private=private_bots_of(settings))

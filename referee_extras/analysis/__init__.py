@@ -1,4 +1,4 @@
-"""Analysis of results: of tournaments (crosstable, rounds, opponents, luck, strengths) and of two bots."""
+"""Analysis of results: tables, luck and strengths of a tournament, strengths on a ladder, two bots head to head."""
 
 from pathlib import Path
 from typing import Final

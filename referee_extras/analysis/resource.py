@@ -9,23 +9,23 @@ from marshmallow import Schema
 from api.auth import anyone
 from api.caching import CacheEntry
 from api.extended import Extended
-from api.ladders.schemas import StrengthsPage
-from api.ladders.strengths import attach_ranks
 from api.pagination import PageQuery, list_of, page_in_memory
 from api.tournaments import standings_cache
 from api.tournaments.standings_schemas import SnapshotView
-from api.views import Decorator, Resource
+from api.views import Decorator, Resource, database
+from referee.bots import bots
 from referee.standings import RankedEntrant
 from referee.tournaments.standings import TournamentResults
 from referee_extras.analysis import results
 from referee_extras.analysis.luck import LuckAdjusted
 from referee_extras.analysis.meetings import count_opponents
-from referee_extras.analysis.schemas import CrosstableRow, LuckRow, OpponentsRow
+from referee_extras.analysis.schemas import CrosstableRow, LuckRow, OpponentsRow, StrengthsPage
+from referee_extras.analysis.strengths import attach_ranks, ladder_entry, ladder_fit
 
-resource = Resource("analysis", "/api/v1/tournaments", "Figures from the results of tournaments, beside standings.")
+resource = Resource("analysis", "/api/v1", "Figures from the results of tournaments, beside standings.")
 
 Json = dict[str, Any]
-TOURNAMENT: Final = '/<id("trn"):tournament_id>'
+TOURNAMENT: Final = '/tournaments/<id("trn"):tournament_id>'
 
 
 def endpoint(path: str, response: type[Schema]) -> Decorator:
@@ -96,6 +96,23 @@ def show_strengths(query: Json, tournament_id: str) -> Any:
         lambda rows: attach_ranks(fitted, rows, standings_cache.load_names(tournament_id, [row.id for row in rows])),
     )
     counted = {**standings_cache.snapshot(kept), "left_out": 0}
+    return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
+
+
+@resource.get('/ladders/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)
+def show_strengths_on_ladder(query: Json, ladder_id: str) -> Any:
+    """Get the estimated strengths of the bots on a ladder, with confidence intervals
+
+    The strengths are estimated from the newest 10,000 results that count. The very last results may not be included
+    yet. For more than 1,000 bots, the response is a 409 `too_large`.
+    """
+    kept = ladder_entry(ladder_id)
+    fitted = ladder_fit(kept)
+    with database().read() as session:
+        names = bots.names_of(session, (row.id for row in fitted.rows))
+    page = page_in_memory(fitted.rows, query, lambda rows: attach_ranks(fitted, rows, names))
+    made = kept.made
+    counted = {"as_of_seq": made.as_of_seq, "results": len(made.results), "left_out": made.left_out}
     return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
 
 

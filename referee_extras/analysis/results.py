@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Mapping
 
 from api.caching import CacheEntry
-from api.ladders.strengths import MOST_FITTED, fit_strengths, too_large
 from api.tournaments.standings_cache import ranked_entrants
 from referee.ratings.strengths import Fit, RankedResult
 from referee.standings import HeadToHead
@@ -11,6 +10,7 @@ from referee.tournaments.standings import TournamentResults
 from referee_extras.analysis.by_round import RoundScore, scores_by_round
 from referee_extras.analysis.luck import LuckAdjusted, luck_adjusted
 from referee_extras.analysis.meetings import crosstable
+from referee_extras.analysis.strengths import MOST_FITTED, fit_strengths, too_large
 
 
 def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:

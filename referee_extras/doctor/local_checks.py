@@ -16,7 +16,7 @@ from referee.errors import RefereeError
 from referee.master_keys import key_ring
 from referee.match.signing_keys import SigningKey
 from referee.matches import chain
-from referee.settings import BadSettings, Settings, setting_fields
+from referee.settings import BadSettings, Settings, setting_defaults
 from referee_extras.doctor.findings import DeploymentFinding, failure, ok, warning
 
 OTHER_VARIABLES: Final = {  # read by Compose or by commands
@@ -43,7 +43,7 @@ def check_settings(environment: Mapping[str, str]) -> tuple[list[DeploymentFindi
 
 
 def _find_unknown(environment: Mapping[str, str]) -> Iterator[DeploymentFinding]:
-    known = {f"REFEREE_{field.name.upper()}" for field in setting_fields()} | OTHER_VARIABLES
+    known = {f"REFEREE_{name.upper()}" for name in setting_defaults()} | OTHER_VARIABLES
     for name in sorted(environment):
         if name.startswith("REFEREE_") and name not in known:
             near = difflib.get_close_matches(name, sorted(known), 1, 0.7)

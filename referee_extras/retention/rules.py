@@ -1,9 +1,9 @@
 """List what can be pruned, and the limits of each kind, which are settings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from environs import Env, ValidationError
 
@@ -57,6 +57,12 @@ class RetentionSettings:
     keep_fault_reports: Keep = FOREVER  # requests and replies of faults
     keep_tokens: Keep = FOREVER  # tokens that were revoked or have expired
     of_extras: Mapping[str, Keep] = field(default_factory=dict)  # by kind of data
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Return the defaults of the settings, by name."""
+        own = {each.name: each.default for each in fields(cls) if each.name != "of_extras"}
+        return own | {f"keep_{kind}": offered.default for kind, offered in list_offered().items()}
 
     @classmethod
     def load(cls, env: Env) -> Self:

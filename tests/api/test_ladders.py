@@ -95,8 +95,8 @@ def test_a_row_has_its_strength_and_a_list_its_members_without_a_fit_in_the_requ
     world = World(service.database)
     bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
     ladder_id = str(world.play(bots).ladder_id)
-    monkeypatch.setattr("api.ladders.strengths.fit", None)  # nothing is fitted for a request
-    monkeypatch.setattr("api.ladders.strengths.load_results", None)
+    monkeypatch.setattr("referee_extras.analysis.strengths.fit", None)  # nothing is fitted for a request
+    monkeypatch.setattr("referee_extras.analysis.strengths.load_results", None)
     client = service.anonymous()
 
     before = client.get(f"{API}/ladders/{ladder_id}").get_json()["items"]

@@ -1,11 +1,8 @@
-"""Standings of a tournament, rows of single bots, and strengths on a ladder."""
+"""Standings of a tournament, and rows of single bots."""
 
 from fractions import Fraction
 from typing import Any
 
-import pytest
-
-from api.ladders import strengths
 from tests.api.conftest import API, Person, Service
 from tests.api.tournaments import opened, play, started
 
@@ -84,19 +81,3 @@ def test_what_is_not_there_has_no_table(service: Service, owner: Person, organis
     assert owner.get(f"{nothing}/standings").status_code == 404
     assert owner.get(f"{path}/standings?limit=0").status_code == 422
     assert owner.get(f"{path}/standings?cursor=x").status_code == 422
-
-
-def test_a_fit_that_takes_too_long_is_refused(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    service.played(owner, service.person())
-    ladder = shown(owner, "/ladders")["items"][0]["id"]
-    monkeypatch.setattr(strengths, "MOST_FITTED_BOTS", 1)
-
-    refused = owner.get(f"/ladders/{ladder}/strengths")
-    monkeypatch.undo()
-    fitted = shown(owner, f"/ladders/{ladder}/strengths?limit=1")
-    rest = shown(owner, f"/ladders/{ladder}/strengths?limit=1&cursor={fitted['next']}")
-
-    assert (refused.status_code, refused.get_json()["code"]) == (409, "too_large")
-    assert (fitted["results"], fitted["left_out"], fitted["converged"]) == (1, 0, True)
-    assert [fitted["items"][0]["rank"], rest["items"][0]["rank"]] == [1, 2]
-    assert fitted["items"][0]["superior_to_next"] >= 0.5  # it may have been a draw

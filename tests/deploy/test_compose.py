@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from referee.cli import main
 from referee.ladders.official import load_official_ladders
-from referee.settings import BadSettings, Settings, setting_fields
+from referee.settings import BadSettings, Settings, setting_defaults
 from tests.deploy.compose import (
     APP_SERVICES,
     COMPOSE,
@@ -28,7 +28,7 @@ from tests.deploy.compose import (
 SECRETS = {"REFEREE_MASTER_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
 EMPTY = {"REFEREE_EGRESS_ALLOW", "COMPOSE_PROFILES"}
 OF_COMPOSE = {"COMPOSE_PROFILES"}  # read by Compose itself
-KNOWN = {f"REFEREE_{spec.name.upper()}" for spec in setting_fields()} | {
+KNOWN = {f"REFEREE_{name.upper()}" for name in setting_defaults()} | {
     *("DATABASE_URL", "REDIS_URL", "REFEREE_DATA", "REFEREE_ACCEPTED_MASTER_KEYS"),
 }
 FIXED = {  # settings that the operator does not choose in .env
@@ -73,7 +73,7 @@ def test_every_variable_stands_in_the_example_and_the_other_way_round() -> None:
 
 
 def test_every_setting_is_documented_in_the_example_and_passed_unless_it_is_fixed(running: dict[str, Any]) -> None:
-    chosen = {f"REFEREE_{spec.name.upper()}" for spec in setting_fields() if spec.name not in FIXED}
+    chosen = {f"REFEREE_{name.upper()}" for name in setting_defaults() if name not in FIXED}
     passed = {name for service in APP_SERVICES for name in running[service]["environment"]}
 
     assert chosen - set(example()) == set()
@@ -81,7 +81,7 @@ def test_every_setting_is_documented_in_the_example_and_passed_unless_it_is_fixe
 
 
 def test_the_defaults_of_the_example_and_of_the_file_agree_with_the_settings() -> None:
-    specs = {f"REFEREE_{spec.name.upper()}": spec.default for spec in setting_fields()}
+    specs = {f"REFEREE_{name.upper()}": default for name, default in setting_defaults().items()}
 
     for name, (kind, default) in variables().items():
         if kind == ":-":

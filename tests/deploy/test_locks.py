@@ -1,4 +1,4 @@
-"""The lock files: complete, with the hashes of every file, which whoever installs them requires."""
+"""The lock files: complete, with the hashes of every file, which each installation requires."""
 
 import re
 import tomllib

@@ -22,7 +22,7 @@ from referee.cli import main
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.matches.states import MatchState
-from referee.settings import setting_fields
+from referee.settings import setting_defaults
 from tests.deploy.compose import ROOT
 from tests.deploy.processes import PATIENCE_S, environment_here, free_port, free_ports, listens, process, until
 
@@ -35,7 +35,7 @@ def test_its_table_of_variables_is_that_of_the_settings() -> None:
     listed = set(re.findall(r"^\| `([A-Z_]+)` \|", PAGE, re.MULTILINE))
 
     own_names = {"data_dir": "REFEREE_DATA", "database_url": "DATABASE_URL", "redis_url": "REDIS_URL"}
-    of_settings = {own_names.get(spec.name, f"REFEREE_{spec.name.upper()}") for spec in setting_fields()}
+    of_settings = {own_names.get(name, f"REFEREE_{name.upper()}") for name in setting_defaults()}
     assert listed == of_settings | {"REFEREE_ACCEPTED_MASTER_KEYS"}  # a part of the setting ``master_key``
 
 

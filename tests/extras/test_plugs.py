@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
+from flask import Flask, g
 from markupsafe import Markup
 from sqlalchemy import select, text, update
 from sqlalchemy.exc import OperationalError
@@ -26,7 +27,7 @@ from referee.db.revisions import is_usable_at_start
 from referee.errors import Unavailable
 from referee.events import AccountDeleted, Event
 from referee.plugs import BrokenExtra, Extra, PagePlace
-from tests.api.conftest import Service
+from tests.api.conftest import Person, Service
 from tests.database.world import World
 
 Install = Callable[..., None]
@@ -118,6 +119,18 @@ def test_an_outage_of_the_database_in_an_extra_fails_the_whole_transaction(insta
     assert plugs.take_failures() == {}
 
 
+def test_a_statement_of_an_extra_that_fails_at_a_place_ends_no_transaction(install: Install, world: World) -> None:
+    def fail() -> None:
+        g.session.execute(text("SELECT no_such_column FROM accounts"))
+
+    install(PagePlace.HEAD, bad=fail, good=lambda: "here")
+    with Flask("page").app_context(), world.database.read() as session:
+        g.session = session
+        assert session.scalar(select(1)) == 1
+        assert added_to_place("head") == [Markup("here")]
+        assert session.scalar(select(1)) == 1
+
+
 def test_a_page_is_shown_without_what_an_extra_fails_to_add(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     extra = next(extra for extra in plugs.extras() if PagePlace.TOURNAMENTS_TOP in extra.places)
     module, _, name = extra.places[PagePlace.TOURNAMENTS_TOP].partition(":")
@@ -130,6 +143,20 @@ def test_a_page_is_shown_without_what_an_extra_fails_to_add(service: Service, mo
     assert (whole.status_code, page.status_code) == (200, 200)
     assert whole.text.replace(added, "") == page.text != whole.text
     assert plugs.take_failures() == {(extra.name, "tournaments_top"): 1}
+
+
+def test_an_export_names_the_section_of_an_extra_that_fails(
+    service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extra, sections = next((extra, plugs.load(extra.export)) for extra in plugs.extras() if extra.export is not None)
+    name, (model, *_) = next(iter(sections.items()))
+    monkeypatch.setitem(sections, name, (model, lambda *_: broken()))
+
+    exported = owner.get("/accounts/me/export").get_json()
+
+    assert (exported[name], exported["missing_sections"]) == ([], [name])
+    assert exported["accounts"][0]["id"] == owner.id
+    assert plugs.take_failures() == {(extra.name, "export"): 1}
 
 
 def test_files_of_extras_are_below_their_names_and_in_the_version_of_all_static_files(

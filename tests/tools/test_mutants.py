@@ -11,9 +11,9 @@ from tools.mutants.campaign import GAMES, Target, select_faults, table, try_faul
 from tools.mutants.copies import PRODUCT, ROOT, Copy
 from tools.mutants.explained import EXPLAINED, Spot
 from tools.mutants.faults import PlantedFault, faults_of, sample_faults
+from tools.mutants.line_coverage import LineCoverage, record
 from tools.mutants.product import table as room_table
-from tools.mutants.product import try_rooms
-from tools.mutants.recorder import Record, record
+from tools.mutants.product import try_fault, try_rooms
 
 SLICE = ("payer", "seat", "forgotten", "min/max", "condition")  # kinds that change what is played
 RULES = '''"""Rules: 1 < 2."""
@@ -138,16 +138,17 @@ def test_a_fault_without_an_end_is_stopped(copy: Copy) -> None:
 
 
 def test_faults_anywhere_are_tried_against_the_tests_that_run_their_line(copy: Copy) -> None:
-    record(copy.folder, PRODUCT, ["tests/standings"])
+    path = "referee/ratings/elo.py"
+    record(copy.folder, PRODUCT, ["tests/ratings/test_elo.py"])
+    known = LineCoverage(copy.folder)
+    faults = [fault for fault in faults_of(path, copy.source(path)) if fault.kind == "arithmetic"]
 
-    trials = try_rooms(copy, Record(copy.folder), ["referee/standings", "workers/(top)"], 6, 1)
+    noticed = [try_fault(copy, known, "referee/ratings", fault) for fault in faults[1:3]]
+    unseen = try_rooms(copy, known, ["workers/(top)"], 2, 1)
 
-    standings, workers = trials[:3], trials[3:]
-    assert [trial.tests > 0 for trial in trials] == [True] * 3 + [False] * 3
-    assert len([trial for trial in standings if trial.caught_by.startswith("tests/standings/")]) >= 2
-    assert not any(trial.caught_by for trial in workers)
-    assert "| workers/(top) | 3 | 0 | 3 |" in room_table(trials)
-    assert "SURVIVED 0 of 0 tests that run it: workers/" in str(workers[0])
+    assert [trial.caught_by.split("::")[0] for trial in noticed] == ["tests/ratings/test_elo.py"] * 2
+    assert "| workers/(top) | 2 | 0 | 2 |" in room_table(unseen)
+    assert "SURVIVED 0 of 0 tests that run it: workers/" in str(unseen[0])
 
 
 def _first_line(copy: Copy, text: str, new: str) -> str:

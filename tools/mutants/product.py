@@ -2,7 +2,7 @@
 
 ``python -m tools.mutants.product [--seed N] [--count N] [--folder FOLDER] [--pytest ARGUMENTS] [ROOM…]``. Each room, a
 package of ``referee``, ``api``, ``workers`` or ``referee_extras``, gets the same number of faults. The first run copies
-the project to the folder and records there which tests run which line; later runs use this record. A fault is tried
+the project to the folder and records there which tests run which line; later runs use what it found. A fault is tried
 against the tests that run its line, those of the room first, then the quickest; against no more of them than ``CAP_S``
 allows. A failure counts if the test then passes without the fault.
 """
@@ -19,7 +19,7 @@ from random import Random
 
 from tools.mutants.copies import PRODUCT, Copy
 from tools.mutants.faults import PlantedFault, faults_of, sample_faults
-from tools.mutants.recorder import Record, record
+from tools.mutants.line_coverage import LineCoverage, record
 
 LEFT_OUT = ("referee/games/", "referee/db/migrations/")
 SEED, COUNT = 1, 300
@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=COUNT, help="Number of faults in all rooms together.")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "referee-mutants")
     parser.add_argument(
-        "--pytest", default="", help='Arguments for the record, such as "-n 3 tests/db"; all by default.'
+        "--pytest", default="", help='Arguments for the run with coverage, such as "-n 3 tests/db"; all by default.'
     )
     options = parser.parse_args()
     fresh = not options.folder.exists()
@@ -57,12 +57,12 @@ def main() -> int:
     with Copy(options.folder, committed=False, fresh=fresh) as copy:
         if fresh:
             record(options.folder, PRODUCT, shlex.split(options.pytest))
-        trials = try_rooms(copy, Record(options.folder), options.rooms, options.count, options.seed)
+        trials = try_rooms(copy, LineCoverage(options.folder), options.rooms, options.count, options.seed)
     print(f"\n{table(trials)}")
     return 0 if all(trial.caught_by for trial in trials) else 1
 
 
-def try_rooms(copy: Copy, known: Record, names: Sequence[str], count: int, seed: int) -> list[Trial]:
+def try_rooms(copy: Copy, known: LineCoverage, names: Sequence[str], count: int, seed: int) -> list[Trial]:
     """Try ``count`` faults, as many in each room, and print each outcome."""
     rooms = {name: paths for name, paths in rooms_of(copy.folder).items() if not names or name in names}
     trials: list[Trial] = []
@@ -93,7 +93,7 @@ def rooms_of(folder: Path) -> dict[str, list[str]]:
     return rooms
 
 
-def try_fault(copy: Copy, known: Record, room: str, fault: PlantedFault) -> Trial:
+def try_fault(copy: Copy, known: LineCoverage, room: str, fault: PlantedFault) -> Trial:
     """Run the tests on a fault until one fails."""
     tests = known.tests_of(fault.path, fault.line)
     tried: list[str] = []

@@ -19,6 +19,7 @@ from referee.db.engine import Database
 from referee.db.former_names import FormerName
 from referee.db.idempotency import Idempotency
 from referee.db.search_documents import SearchDocument
+from referee.errors import Unavailable
 from referee.friendlies.tables import ChallengerEntry, FriendlyRequest, FriendlyRules, RequestedOwner
 from referee.ladders.tables import (
     LadderMember,
@@ -30,6 +31,7 @@ from referee.ladders.tables import (
     RatingChange,
 )
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, MatchVoid, ReportedError, StoredMatch
+from referee.plugs import Extra
 from referee.timestamps import format_time
 from referee.tournaments.tables import (
     EntryRequest,
@@ -57,25 +59,39 @@ class Section(NamedTuple):
     model: Any
     condition: Condition
     mask: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    extra: Extra | None = None
 
 
 def write_export(database: Database, account_id: str) -> Iterator[bytes]:
-    """Yield a JSON document with a member for each section, which is a list of rows. Each page is a transaction."""
+    """Yield a JSON document with a member for each section, which is a list of rows. Each page is a transaction.
+
+    ``missing_sections`` names those of extras that failed, of which there may be some rows.
+    """
+    missing = []
     yield b"{"
-    for number, (name, section) in enumerate(list_sections().items()):
-        yield f'{"," if number else ""}\n"{name}": ['.encode()
+    for name, section in list_sections().items():
+        yield f'\n"{name}": ['.encode()
         between = ""
-        for rows in _pages(database, section, account_id):
-            yield (between + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)).encode()
-            between = ",\n"
-        yield b"]"
-    yield b"\n}\n"
+        try:
+            for rows in _pages(database, section, account_id):
+                yield (between + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)).encode()
+                between = ",\n"
+        except Exception as error:
+            if section.extra is None or isinstance(error, Unavailable):
+                raise
+            plugs.report_failure(section.extra, "export")
+            missing.append(name)
+        yield b"],"
+    yield f'\n"missing_sections": {json.dumps(missing)}\n}}\n'.encode()
 
 
 def list_sections() -> Mapping[str, Section]:
     """Return the sections, those of extras last."""
-    added = [plugs.load(extra.export) for extra in plugs.extras() if extra.export is not None]
-    return {name: Section(*parts) for sections in (SECTIONS, *added) for name, parts in sections.items()}
+    added = [(plugs.load(extra.export), extra) for extra in plugs.extras() if extra.export is not None]
+    described = [(SECTIONS, None), *added]
+    return {
+        name: Section(*parts)._replace(extra=extra) for sections, extra in described for name, parts in sections.items()
+    }
 
 
 def _pages(database: Database, section: Section, account_id: str) -> Iterator[list[dict[str, Any]]]:

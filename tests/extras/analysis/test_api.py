@@ -2,6 +2,7 @@
 
 import pytest
 
+from referee_extras.analysis import strengths
 from tests.api.conftest import Person, Service
 from tests.api.test_standings import shown
 from tests.api.tournaments import opened, play, started
@@ -37,3 +38,19 @@ def test_a_tournament_without_results_has_empty_figures(organiser: Person, name:
     assert organiser.get(f"/tournaments/trn_{'0' * 26}/{name}").status_code == 404
     assert organiser.get(f"{path}?limit=0").status_code == 422
     assert organiser.get(f"{path}?cursor=x").status_code == 422
+
+
+def test_a_fit_that_takes_too_long_is_refused(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.played(owner, service.person())
+    ladder = shown(owner, "/ladders")["items"][0]["id"]
+    monkeypatch.setattr(strengths, "MOST_FITTED_BOTS", 1)
+
+    refused = owner.get(f"/ladders/{ladder}/strengths")
+    monkeypatch.undo()
+    fitted = shown(owner, f"/ladders/{ladder}/strengths?limit=1")
+    rest = shown(owner, f"/ladders/{ladder}/strengths?limit=1&cursor={fitted['next']}")
+
+    assert (refused.status_code, refused.get_json()["code"]) == (409, "too_large")
+    assert (fitted["results"], fitted["left_out"], fitted["converged"]) == (1, 0, True)
+    assert [fitted["items"][0]["rank"], rest["items"][0]["rank"]] == [1, 2]
+    assert fitted["items"][0]["superior_to_next"] >= 0.5  # it may have been a draw

@@ -13,6 +13,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from referee.accounts.tables import Account
+from referee.botclient.address_guard import Policy
 from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
 from referee.workflows.accounts import account_recovery
@@ -79,7 +80,7 @@ def test_the_tables_of_the_page_are_those_of_the_code(tmp_path: Path) -> None:
     assert set(EXAMPLES) == set(re.findall(r"^\| `([\w.]+)` \|", PAGE, re.MULTILINE)) == set(TYPES)
     assert all(example["type"] == event for event, example in EXAMPLES.items())
     app = Flask("page")
-    app.config["SETTINGS"] = settings_for(tmp_path)
+    app.config["POLICY"] = Policy.from_settings(settings_for(tmp_path))
     with app.app_context():
         assert NewWebhook().load(json.loads(block("request")))
     units = {"s": 1, "min": 60, "h": 3600}

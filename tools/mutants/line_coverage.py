@@ -31,12 +31,12 @@ _failed: set[str] = set()
 
 
 def record(folder: Path, sources: Sequence[str], arguments: Sequence[str]) -> None:
-    """Run pytest with these arguments, and write what ``Record`` reads."""
+    """Run pytest with these arguments, and write what ``LineCoverage`` reads."""
     settings = folder / SETTINGS_NAME
     paths = ",".join(str(folder / source) for source in sources)
     settings.write_text(SETTINGS.format(folder=folder, sources=paths))
     covered = [f"--cov-config={settings}", "--cov", "--cov-context=test", "--cov-report="]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.mutants.recorder", *covered, *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.mutants.line_coverage", *covered, *arguments]
     surroundings = {**os.environ, "PYTHONPATH": str(folder)}
     surroundings.pop("PYTEST_CURRENT_TEST", None)  # of a test of this tool
     subprocess.run(command, cwd=folder, env=surroundings, check=False)
@@ -59,7 +59,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         (session.config.rootpath / TIMES_NAME).write_text(json.dumps(times))
 
 
-class Record:
+class LineCoverage:
     """Answer which tests run a line. Tests that failed without a fault are left out."""
 
     def __init__(self, folder: Path) -> None:
