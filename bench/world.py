@@ -141,7 +141,13 @@ class World:
         dice, tournament_id = Random(2), new_id("trn")
         with self.database.write() as session:
             organiser = session.get_one(schema.Bot, bot_ids[0]).owner_id
-            tournament = {"id": tournament_id, "name": "Open", "format": "round_robin", "cycles": 1}
+            tournament = {
+                "id": tournament_id,
+                "name": "Open",
+                "format": "round_robin",
+                "cycles": 1,
+                "deal_sharing": "own",
+            }
             owned = {"status": "running", "created_by": organiser}
             insert_rows(session, schema.Tournament, [{**tournament, **owned, **_terms(seats)}])
             insert_rows(session, schema.TournamentEntry, (

@@ -16,7 +16,7 @@ FIRST = (  # folders
     *("end_to_end", "browser", "service", "cli", "deploy", "bench", "tools", "upgrade", "api"),
     *("tournaments", "matches", "ladders", "notifications", "db", "bots", "accounts", "workers"),
 )
-SAMPLED = ("tournaments", "ladders", "workflows", "friendlies", "webhooks")  # folders
+SAMPLED = ("tournaments", "ladders", "workflows", "friendlies", "notifications")  # folders
 RACES = (  # files about what transactions do to each other
     *("test_campaign", "test_deletion_races", "test_match_end", "test_pausing", "test_ratings", "test_two_schedulers"),
     "test_void_proposals",

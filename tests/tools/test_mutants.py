@@ -117,7 +117,7 @@ def test_planted_faults_are_noticed(game: str, copy: Copy) -> None:
 
 
 def test_a_fault_that_no_test_notices_is_told(copy: Copy) -> None:
-    text = "games in the modules"
+    text = "games in a catalogue"
     target = Target(("referee/games/__init__.py",), ("tests/games/test_poker.py",), "saint-poker")
     fault = PlantedFault(
         "referee/games/__init__.py", 1, "text", "module", *(_first_line(copy, text, new) for new in ("", "x"))
