@@ -141,14 +141,8 @@ class World:
         dice, tournament_id = Random(2), new_id("trn")
         with self.database.write() as session:
             organiser = session.get_one(schema.Bot, bot_ids[0]).owner_id
-            tournament = {
-                "id": tournament_id,
-                "name": "Open",
-                "format": "round_robin",
-                "cycles": 1,
-                "deal_sharing": "own",
-            }
-            owned = {"status": "running", "created_by": organiser}
+            tournament = {"id": tournament_id, "name": "Open", "format": "round_robin", "cycles": 1}
+            owned = {"status": "running", "created_by": organiser, "deal_sharing": "own"}
             insert_rows(session, schema.Tournament, [{**tournament, **owned, **_terms(seats)}])
             insert_rows(session, schema.TournamentEntry, (
                 {"tournament_id": tournament_id, "bot_id": bot, "number": number} for number, bot in enumerate(bot_ids)
@@ -174,7 +168,8 @@ class World:
             organiser = session.get_one(schema.Bot, bot_ids[0]).owner_id
             insert_rows(session, schema.Tournament, [
                 {"id": tournament_id, "name": "Swiss", "format": "swiss", "cycles": 1, "status": "running",
-                 "created_by": organiser, "started_at": START_AT, "format_options": {"rounds": 9}, **_terms(2)}
+                 "created_by": organiser, "started_at": START_AT, "deal_sharing": "own",
+                 "format_options": {"rounds": 9}, **_terms(2)}
             ])  # fmt: skip
             insert_rows(session, schema.TournamentEntry, (
                 {"tournament_id": tournament_id, "bot_id": bot, "number": number} for number, bot in enumerate(bot_ids)
