@@ -144,7 +144,7 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(world: World) -> Non
     assert sweep(world) == []
     world.clock.moment += HOUR
     assert sweep(world) == ["running"]
-    with pytest.raises(Conflict, match="running: starts_at can no longer"):
+    with pytest.raises(Conflict, match="running and has entries: starts_at can no longer"):
         set_start(world, event, starts_at=None)
 
 

@@ -18,7 +18,7 @@ def test_before_the_first_night_only_the_rules_are_known(service: Service, admin
     assert rules["logs"] == "forever"
     assert rules["ladder_logs"] == "90 days"
     assert rules["deliveries"] == "30 days"
-    assert rules.keys() == set(Kind)
+    assert rules.keys() == {*Kind, "notifications", "deliveries"}  # those of notifications are the extra's
 
 
 def test_the_last_measurement_its_growth_and_the_last_pruning_are_shown(service: Service, admin: Person) -> None:
