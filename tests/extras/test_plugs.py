@@ -4,7 +4,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -26,6 +26,7 @@ from referee.db.reporting import notify
 from referee.db.revisions import is_usable_at_start
 from referee.errors import Unavailable
 from referee.events import AccountDeleted, Event
+from referee.metrics import process_metrics
 from referee.plugs import BrokenExtra, Extra, PagePlace
 from tests.api.conftest import Person, Service
 from tests.database.world import World
@@ -52,6 +53,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
         monkeypatch.setattr(referee_extras, "EXTRAS", tuple(functions))
         plugs.extras.cache_clear()
 
+    # A service of an earlier test in this process may still report its counts now and then.
+    monkeypatch.setattr(process_metrics, "plugs", SimpleNamespace(take_failures=dict))
+    plugs.take_failures()
     yield put
     plugs.extras.cache_clear()
     plugs.take_failures()

@@ -57,7 +57,8 @@ def test_the_bot_of_the_example_and_the_one_on_the_page_play_without_faults(
     (tmp_path / "bot.py").write_text(shown[1])
 
     played = CliRunner().invoke(
-        main, ["play", "pool-nap", str(trained[0]), str(tmp_path / "bot.py"), "house:1", "house:1", "--json"]
+        main,
+        ["play", "pool-nap", str(trained[0]), str(tmp_path / "bot.py"), "house:1", "house:1", "--json", "--seed", "1"],
     )
 
     result = json.loads(played.output)
