@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from flask import Flask, g
+from flask import Flask, g, render_template
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,11 @@ def install(app: Flask) -> None:
 def added_to_place(name: str, **context: Any) -> list[Markup]:
     """Return the HTML that each extra adds to a place. Strings that are not marked as HTML are escaped."""
     return [Markup.escape(added) for added in plugs.call_at(PagePlace(name), _savepoint, **context)]
+
+
+def render_section(template: str, **context: Any) -> Markup:
+    """Return a rendered template for a place. The values in ``context`` are escaped."""
+    return Markup(render_template(template, **context))  # noqa: S704  # the template escapes
 
 
 def _savepoint() -> AbstractContextManager[Any]:

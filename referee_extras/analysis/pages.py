@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from flask import Response, render_template, request
+from flask import Response, request
 from markupsafe import Markup
 
 from api.caching import CacheEntry
@@ -11,6 +11,7 @@ from api.errors import not_found
 from api.extended import Extended
 from api.pages.formatting import format_signed
 from api.pages.page import Pages, page
+from api.pages.page_places import render_section
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import whole_number
 from api.tournaments import standings_cache
@@ -89,8 +90,7 @@ def list_documents(*, at: str) -> Markup:
 def facts_of_result(*, tournament: Tournament, bracket: Json | None) -> Markup:
     """Return the facts below the podium of a finished tournament. ``bracket`` is that of a knockout."""
     found = load_facts(tournament, standings_cache.tournament_entry(tournament.id), bracket)
-    section = render_template("analysis/facts.html", tournament=tournament, facts=found)
-    return Markup(section)  # noqa: S704  # the template escapes
+    return render_section("analysis/facts.html", tournament=tournament, facts=found)
 
 
 def _from_results(

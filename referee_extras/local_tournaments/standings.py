@@ -1,4 +1,4 @@
-"""Give the standings of a local tournament as JSON: points per match and Elo against all others, with error bars."""
+"""Compute the standings of a local tournament as JSON: points per match and Elo against all others, with error bars."""
 
 from math import log10
 

@@ -1,9 +1,9 @@
 """Add the inbox and the webhooks to the account page, and the number of unread notifications to every page."""
 
-from flask import render_template
 from markupsafe import Markup
 
 from api.pages.page import Pages
+from api.pages.page_places import render_section
 from api.pages.static_files import url_of_static
 from referee_extras.notifications.notification_types import SUBSCRIBABLE_TYPES
 
@@ -12,12 +12,12 @@ pages = Pages("notifications", __name__, template_folder="templates")  # no page
 
 def show_inbox() -> Markup:
     """Return the section of the inbox. Its script fills it."""
-    return Markup(render_template("notifications/inbox.html"))  # noqa: S704  # the template escapes
+    return render_section("notifications/inbox.html")
 
 
 def show_webhooks() -> Markup:
     """Return the section of the webhooks. Its script fills it."""
-    return Markup(render_template("notifications/webhooks.html", types=SUBSCRIBABLE_TYPES))  # noqa: S704
+    return render_section("notifications/webhooks.html", types=SUBSCRIBABLE_TYPES)
 
 
 def name_counter() -> str:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from flask import Response, current_app, render_template
+from flask import Response, current_app
 from markupsafe import Markup
 
 from api.pages.page import Pages
+from api.pages.page_places import render_section
 from api.pages.parameters import choice
 from api.views import current_session
 from referee.bots import bots
@@ -36,5 +37,4 @@ def section_of_bot(*, bot: Bot, ladders: Sequence[Ladder]) -> Markup:
     of_games = [(f"?game={game}", game_title(game)) for game in games]
     badges = [("", "the best rank"), *(of_games if len(games) > 1 else [])]
     url = current_app.config["SETTINGS"].public_url
-    section = render_template("pictures/badges.html", bot=bot, badges=badges, public_url=url)
-    return Markup(section)  # noqa: S704  # the template escapes
+    return render_section("pictures/badges.html", bot=bot, badges=badges, public_url=url)

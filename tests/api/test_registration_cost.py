@@ -1,4 +1,4 @@
-"""How much of the code the registration of a bot runs, so that a reader can follow it."""
+"""The registration of a bot runs few functions and statements, so that a reader can follow it."""
 
 import sys
 from types import CodeType, FrameType

@@ -1,4 +1,4 @@
-"""What needs an earlier master key after a rotation, and seeds that are sealed again."""
+"""A rotation of the master key: what still needs the earlier key, and seeds that are sealed again."""
 
 import pytest
 
