@@ -235,9 +235,7 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
 
 
 @on_one_database
-def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its_place_until_checked(
-    world: World,
-) -> None:
+def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_stays_until_checked(world: World) -> None:
     cup, seated = begun(world, 2)
     for bot_id in seated:
         change(world, bot_id, version="1.0", rules=BOTH, report={"protocol": "1"}, ended_at=world.clock.utc_now())

@@ -1,6 +1,6 @@
 """House bots: created once, not editable, and never rated."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -21,12 +21,8 @@ def made(world: World, name: str = "house:3") -> str:
 
 
 def test_a_house_bot_is_made_once_however_many_ask(world: World) -> None:
-    ids: list[str] = []
-    threads = [threading.Thread(target=lambda: ids.append(made(world))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(4) as threads:
+        ids = list(threads.map(lambda _: made(world), range(4)))
 
     with world.database.write() as session:
         assert [bot.name for bot in house_bots.get_or_create_house_bots(session)] == [

@@ -70,74 +70,64 @@ async def plays(urls: list[str]) -> None:
         seat.close()
 
 
-def test_a_house_player_is_a_proper_bot() -> None:
+async def test_a_house_player_is_a_proper_bot() -> None:
     async def served() -> None:
         house, other = await serve("sound", secret=SECRET), await serve("first")
         await is_a_proper_bot(house.url, other.url)
         await house.close()
         await other.close()
 
-    asyncio.run(asyncio.wait_for(served(), PATIENCE_S * 3))
+    await asyncio.wait_for(served(), PATIENCE_S * 3)
 
 
-def test_a_house_player_learns_its_secret_later() -> None:
-    async def served() -> None:
-        house = await serve("random")
-        bot = caller(house.url, now=None)
-        assert (await client.challenge(bot)).fault == "bad_status"
-        house.secret = SECRET
-        assert (await client.challenge(bot)).fault == ""
-        bot.close()
-        await house.close()
-
-    asyncio.run(served())
+async def test_a_house_player_learns_its_secret_later() -> None:
+    house = await serve("random")
+    bot = caller(house.url, now=None)
+    assert (await client.challenge(bot)).fault == "bad_status"
+    house.secret = SECRET
+    assert (await client.challenge(bot)).fault == ""
+    bot.close()
+    await house.close()
 
 
-def test_a_house_player_reads_its_secret_from_a_file_that_comes_later(tmp_path: Path) -> None:
+async def test_a_house_player_reads_its_secret_from_a_file_that_comes_later(tmp_path: Path) -> None:
     file = tmp_path / "secret.txt"
 
-    async def served() -> list[str]:
-        house = await serve("random", secret_file=file)
-        bot = caller(house.url, now=None)
-        faults = [(await client.challenge(bot)).fault]
-        for text in ("password", SECRET + "\n"):
-            file.write_text(text)
-            faults.append((await client.challenge(bot)).fault)
-        bot.close()
-        await house.close()
-        return faults
+    house = await serve("random", secret_file=file)
+    bot = caller(house.url, now=None)
+    faults = [(await client.challenge(bot)).fault]
+    for text in ("password", SECRET + "\n"):
+        file.write_text(text)
+        faults.append((await client.challenge(bot)).fault)
+    bot.close()
+    await house.close()
 
-    assert asyncio.run(served()) == ["bad_status", "bad_status", ""]
+    assert faults == ["bad_status", "bad_status", ""]
 
 
-def test_a_wrong_proof_is_told_apart() -> None:
-    async def served() -> str:
-        house = await serve("random", secret=SECRET)
-        other = bot_secret(b"m" * 32, "bot_test", 2)
-        # Signed with both secrets, as during a rotation; the challenge uses a third.
-        bot = client.BotCaller(CallTarget("bot_test", house.url, (SECRET,)), LOOPBACK)
-        bot.target = CallTarget("bot_test", house.url, (other,))
-        found = (await client.challenge(bot)).fault
-        bot.close()
-        await house.close()
-        return found
+async def test_a_wrong_proof_is_told_apart() -> None:
+    house = await serve("random", secret=SECRET)
+    other = bot_secret(b"m" * 32, "bot_test", 2)
+    # Signed with both secrets, as during a rotation; the challenge uses a third.
+    bot = client.BotCaller(CallTarget("bot_test", house.url, (SECRET,)), LOOPBACK)
+    bot.target = CallTarget("bot_test", house.url, (other,))
+    found = (await client.challenge(bot)).fault
+    bot.close()
+    await house.close()
 
-    assert asyncio.run(served()) == "wrong_proof"
+    assert found == "wrong_proof"
 
 
-def test_latency_can_be_pretended() -> None:
-    async def served() -> float:
-        house = await serve("first", latency_ms=40)
-        match = begun(2)
-        seat = BotSeat(caller(house.url), match.header, 0)
-        answer = await seat.ask(match.requests()[0])
-        seat.close()
-        await house.close()
-        assert answer.trouble == ""
-        assert seat.last is not None
-        return seat.last[1].timing.wait_ms
-
-    assert asyncio.run(served()) >= 40
+async def test_latency_can_be_pretended() -> None:
+    house = await serve("first", latency_ms=40)
+    match = begun(2)
+    seat = BotSeat(caller(house.url), match.header, 0)
+    answer = await seat.ask(match.requests()[0])
+    seat.close()
+    await house.close()
+    assert answer.trouble == ""
+    assert seat.last is not None
+    assert seat.last[1].timing.wait_ms >= 40
 
 
 def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:

@@ -41,9 +41,7 @@ def test_each_step_stores_a_part_until_none_is_missing(world: World) -> None:
     assert spans(world) == [(0, 2), (2, 4), (4, 6)]
 
 
-def test_what_cannot_be_stored_for_a_while_is_tried_again_after_the_other_ladders_and_a_rest(
-    world: World, sqlite_url: str
-) -> None:
+def test_what_cannot_be_stored_is_tried_again_after_the_other_ladders_and_a_rest(world: World, sqlite_url: str) -> None:
     impatient = Database(sqlite_url, clock=world.database.clock, write_wait_s=0.01)
     storer = LedgerPartStorer(impatient, Seconds())
     assert storer.step() == LOOK_S

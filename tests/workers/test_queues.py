@@ -151,7 +151,7 @@ def test_the_heartbeat_of_a_job_that_redis_has_lost_expires(redis: Redis) -> Non
     assert 0 < redis.ttl("rq:job:wake-1") <= queues.FAILED_KEPT_S
 
 
-def test_a_worker_whose_registration_was_stored_although_the_answer_was_lost_registers_again(
+def test_a_worker_whose_registration_was_not_confirmed_registers_again(
     redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = TolerantWorker(queues.QUEUE, connection=redis)

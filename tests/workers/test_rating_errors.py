@@ -35,9 +35,7 @@ def test_a_result_leads_to_errors_with_the_next_step(world: World) -> None:
     assert known(world) == set(bots)
 
 
-def test_results_that_come_while_a_ladder_rests_are_included_together(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_that_come_while_a_ladder_rests_are_one_refresh(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds, bots, fits = Seconds(), world.bots(2), list[str]()
     refresher, refresh = RatingErrorRefresher(world.database, seconds), rating_errors.refresh_errors
 
@@ -58,9 +56,7 @@ def test_results_that_come_while_a_ladder_rests_are_included_together(
     assert len(fits) == 2
 
 
-def test_ladders_take_turns_and_the_refresher_rests_in_proportion(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ladders_take_turns_and_there_are_rests_in_proportion(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds, refreshed = Seconds(), list[str]()
     refresher, refresh = RatingErrorRefresher(world.database, seconds), rating_errors.refresh_errors
 

@@ -40,9 +40,7 @@ def status_of(world: World, tournament_id: str) -> str:
         return session.get_one(Tournament, tournament_id).status
 
 
-def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(
-    world: World, reported_events: list[Event]
-) -> None:
+def test_an_event_goes_on_from_its_hour_to_its_end_and_all_are_told(world: World, reported_events: list[Event]) -> None:
     organiser, owner = world.account("organiser"), world.account()
     hour = world.clock.moment + timedelta(hours=1)
     tournament_id = create(world, format="knockout", starts_at=hour, created_by=organiser)
@@ -80,9 +78,7 @@ class Overtaken(Database):
             happens()
 
 
-def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_event_that_another_starts_in_time_goes_on_at_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
     tournament_id, _ = entered(world, 2, starts_at=world.clock.moment + timedelta(hours=1))
     world.clock.moment += timedelta(hours=1)
     overtaken = Overtaken(world.database.url.render_as_string(), clock=world.clock)
@@ -97,9 +93,7 @@ def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
     overtaken.dispose()
 
 
-def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_goes_wrong_in_one_event_does_not_stop_the_others(world: World, caplog: pytest.LogCaptureFixture) -> None:
     troubled, sound = (entered(world, 2)[0] for _ in range(2))
     for event in (troubled, sound):
         start(world, event)
