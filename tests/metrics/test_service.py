@@ -1,7 +1,6 @@
 """The metrics of a service that plays: what is counted, what is read, and who may see it."""
 
 import asyncio
-import http.client
 import logging
 import socket
 import struct
@@ -119,14 +118,6 @@ def test_E28_the_public_address_has_no_metrics(app: Flask) -> None:
     assert "location = /metrics {\n            return 404;" in proxy
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
-
-
-def test_the_server_knows_one_page(database: Database, redis_url: str) -> None:
-    with serving(database, redis_url) as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-        connection.request("GET", "/")
-        assert connection.getresponse().status == 404
-        connection.close()
 
 
 def test_an_address_in_use_is_tried_again(database: Database, redis_url: str, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,14 +6,13 @@ from aiohttp import web
 
 from referee.bots import house_bots
 from referee.house.pool import shared_pool
-from referee.house.seat import HouseSeat
+from referee.house.seat import HouseSeat, match_random
 from referee.match.match import Request
 from tests.database.tournaments import create
 from tests.database.world import World as DatabaseWorld
 from tests.protocol.schemas import check
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
-from workers.house_seat import match_random
 
 
 async def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> None:
