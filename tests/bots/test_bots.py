@@ -56,7 +56,7 @@ def test_a_bot_is_unverified_until_it_has_shown_its_manifest(world: World) -> No
 def test_a_failed_handshake_leaves_its_report_for_the_owner(world: World) -> None:
     register(world)
 
-    bot = finish(world, *claim(world), {"code": "bad_proof"}, None)
+    bot = finish(world, claim(world)[0], {"code": "bad_proof"}, None)
 
     assert (bot.status, bot.handshake_report, bot.verified_url) == ("unverified", {"code": "bad_proof"}, None)
 
@@ -124,7 +124,7 @@ def test_A18_a_new_address_counts_after_a_new_challenge_and_not_in_matches_that_
     with pytest.raises(Conflict, match="unverified"):
         world.match([one, other])
 
-    finish(world, *claim(world))
+    finish(world, claim(world)[0])
 
     assert world.load(begun).players[0].url == old
     next_match = world.match([one, other])
@@ -146,7 +146,7 @@ def test_a_handshake_whose_claimer_died_is_given_to_the_next(world: World) -> No
     (first,) = claim(world)
     assert claim(world) == []
     world.pass_seconds(16)
-    finish(world, *claim(world))
+    finish(world, claim(world)[0])
 
     with pytest.raises(StaleEpoch):
         finish(world, first, manifest=None)

@@ -72,7 +72,8 @@ def test_a_letter_that_looks_like_a_colon_makes_nobody_the_owner_of_house_bots(w
 def test_a_house_seat_is_not_rated_but_counts_and_two_of_them_do_not_make_siblings(world: World) -> None:
     first, second = world.bots(2)
     with world.database.write() as session:
-        sound, random, same = house_bots.resolve_bot_ids(session, ["house:3", "house:1", "house:sound"])
+        names = ("house:3", "house:1", "house:sound")
+        sound, random, same = (house_bots.get_or_create_house_bot(session, name).id for name in names)
         assert same == sound
         alone = world.matched(session, [first, sound])
         event = world.matched(session, [sound, first, random, second])
