@@ -49,10 +49,7 @@ async def is_full(caps: AddressCaps, address: str = str(ADDRESS), owner: str = "
 
 @pytest.mark.parametrize(
     ("address", "same", "other"),
-    [
-        ("93.184.216.34", "93.184.216.34", "93.184.216.35"),
-        ("2600:1:2:3::1", "2600:1:2:3:ffff::9", "2600:1:2:4::1"),
-    ],
+    [("93.184.216.34", "93.184.216.34", "93.184.216.35"), ("2600:1:2:3::1", "2600:1:2:3:ffff::9", "2600:1:2:4::1")],
 )
 async def test_A13_an_address_or_a_64_has_places_and_another_has_its_own(address: str, same: str, other: str) -> None:
     caps = AddressCaps(2, wait_s=0)

@@ -5,18 +5,7 @@ import tracemalloc
 
 import pytest
 
-from tests.botclient.hostile import (
-    GOOD_BODY,
-    Hostile,
-    Line,
-    after_request,
-    call,
-    called,
-    caller,
-    fault,
-    response,
-    says,
-)
+from tests.botclient.hostile import GOOD_BODY, Hostile, Line, after_request, call, called, caller, fault, response, says
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

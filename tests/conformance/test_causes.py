@@ -102,10 +102,7 @@ MISTAKES = {
         at=lambda url, _unused: url.replace("127.0.0.1", "127.0.0.2"),
     ),
     "crash in the decision": Mistake(
-        "your bot closed the connection at POST /decide without an answer",
-        "crashed",
-        crashes,
-        same_cause=("stays_up",),
+        "your bot closed the connection at POST /decide without an answer", "crashed", crashes, same_cause=("stays_up",)
     ),
     "exit in the decision": Mistake(
         "your bot accepts no more connections since POST /decide", "exited", exits, same_cause=("stays_up",)
@@ -119,9 +116,7 @@ MISTAKES = {
         same_cause=("manifest", "nonce_promise", "nonce_kept", "decision"),
     ),
     "illegal action": Mistake(
-        "an action of your bot is not legal in saint-poker",
-        "Choose from the `legal_actions`",
-        selects_one_card,
+        "an action of your bot is not legal in saint-poker", "Choose from the `legal_actions`", selects_one_card
     ),
     "slow answers": Mistake(
         "median answer ",
@@ -153,12 +148,7 @@ MISTAKES = {
     "signature of a parsed body": Mistake(
         "your bot answers 401 to signed calls", "before you parse it", rejects_questions
     ),
-    "wrong proof": Mistake(
-        "",
-        "so it has the right secret",
-        HABITS["challenge"],
-        first="challenge",
-    ),
+    "wrong proof": Mistake("", "so it has the right secret", HABITS["challenge"], first="challenge"),
     "no /notify": Mistake(
         "your bot answers 404 at POST /notify",
         "404 that it does not serve this path",

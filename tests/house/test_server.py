@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -80,29 +79,22 @@ async def test_a_house_player_is_a_proper_bot() -> None:
     await asyncio.wait_for(served(), PATIENCE_S * 3)
 
 
-async def test_a_house_player_learns_its_secret_later() -> None:
-    house = await serve("random")
-    bot = caller(house.url, now=None)
-    assert (await client.challenge(bot)).fault == "bad_status"
-    house.secret = SECRET
-    assert (await client.challenge(bot)).fault == ""
-    bot.close()
-    await house.close()
-
-
-async def test_a_house_player_reads_its_secret_from_a_file_that_comes_later(tmp_path: Path) -> None:
+async def test_a_house_player_learns_its_secret_later_also_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "secret.txt"
+    told, reading = await serve("random"), await serve("random", secret_file=file)
+    bots = [caller(house.url, now=None) for house in (told, reading)]
+    faults = [(await client.challenge(bot)).fault for bot in bots]
+    file.write_text("password")
+    faults.append((await client.challenge(bots[1])).fault)
+    told.secret = SECRET
+    file.write_text(SECRET + "\n")
+    faults += [(await client.challenge(bot)).fault for bot in bots]
+    for bot in bots:
+        bot.close()
+    await told.close()
+    await reading.close()
 
-    house = await serve("random", secret_file=file)
-    bot = caller(house.url, now=None)
-    faults = [(await client.challenge(bot)).fault]
-    for text in ("password", SECRET + "\n"):
-        file.write_text(text)
-        faults.append((await client.challenge(bot)).fault)
-    bot.close()
-    await house.close()
-
-    assert faults == ["bad_status", "bad_status", ""]
+    assert faults == ["bad_status"] * 3 + ["", ""]
 
 
 async def test_a_wrong_proof_is_told_apart() -> None:
@@ -131,7 +123,7 @@ async def test_latency_can_be_pretended() -> None:
 
 
 def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
-    program = "from referee.house.server import run; run('first', started=lambda url: print(url, flush=True))"
+    program = "from referee.house.server import run, serve; run(serve('first'), lambda url: print(url, flush=True))"
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     try:
         assert process.stdout is not None
@@ -150,9 +142,3 @@ def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
         process.stdout.close()
     assert shown.manifest is not None
     assert shown.manifest.max_concurrent_requests == 100
-
-
-def test_the_package_carries_the_schemas() -> None:
-    folder = Path(messages.__file__).parent / "schemas"
-
-    assert json.loads((folder / "decide_request.json").read_text())["title"] == "Question"

@@ -92,22 +92,31 @@ class Line:
         return hang_up(request)
 
 
-async def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(world: World) -> None:
-    line, uplink = Line(), Connectivity(probe_s=0.05)
-    bots = [Scripted(line) for _ in range(6)]
+@pytest.mark.parametrize(("matches", "is_one_owner"), [(3, False), (1, False), (1, True)])
+async def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(
+    world: World, matches: int, is_one_owner: bool
+) -> None:
+    """With bots of fewer than three owners, the canary decides."""
+    found, line = [True], Line()
+    bots = [Scripted(line) for _ in range(2 * matches)]
+    uplink = Connectivity(canary=canary_of(found) if matches == 1 else None, probe_s=0.05)
 
     async with world.houses(*bots):
-        ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2]) for at in (0, 2, 4)]
+        if is_one_owner:
+            world.give_to_one_owner(world.bot_ids)
+        ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2]) for at in range(0, len(bots), 2)]
         async with world.running(connectivity=uplink, to_the_end=True):
             await until(lambda: all(bot.decisions > 3 for bot in bots))
-            line.is_up = False
-            await until(lambda: line.under_way == 3)
+            line.is_up, found[0] = False, False
+            await until(lambda: line.under_way == matches)
             await line.fall(bots)
-            await until(lambda: uplink.is_down)
+            await until(lambda: uplink.is_down if matches > 1 else uplink.waited_s > 0)
             await line.rise(bots)
+            found[0] = True
         assert not uplink.is_down
 
-    assert [world.faults(match_id) for match_id in ids] == [[0, 0]] * 3
+    assert {world.status(match_id) for match_id in ids} == {"finished"}
+    assert [world.faults(match_id) for match_id in ids] == [[0, 0]] * matches
     assert world.differences() == []
 
 
@@ -272,30 +281,6 @@ async def test_K22_with_bots_of_three_owners_the_canary_does_not_count() -> None
 
     assert uplink.verdict(failed_at) == "fault"
     assert not await uplink.is_network_down(failed_at)
-
-
-@pytest.mark.parametrize("owners", [1, 2])
-async def test_K22_matches_of_few_owners_wait_while_the_canary_is_not_found(world: World, owners: int) -> None:
-    found, line = [True], Line()
-    bots = [Scripted(line), Scripted(line)]
-    uplink = Connectivity(canary=canary_of(found), probe_s=0.05)
-
-    async with world.houses(*bots):
-        if owners == 1:
-            world.give_to_one_owner(world.bot_ids)
-        match_id = world.arrange("pool-nap", world.bot_ids)
-        async with world.running(connectivity=uplink, to_the_end=True):
-            await until(lambda: all(bot.decisions > 3 for bot in bots))
-            line.is_up, found[0] = False, False
-            await until(lambda: line.under_way == 1)
-            await line.fall(bots)
-            await until(lambda: uplink.waited_s > 0)
-            await line.rise(bots)
-            found[0] = True
-
-    assert world.faults(match_id) == [0, 0]
-    assert world.status(match_id) == "finished"
-    assert world.differences() == []
 
 
 async def test_K23_without_a_canary_the_answers_of_other_bots_decide() -> None:

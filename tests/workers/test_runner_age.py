@@ -13,14 +13,12 @@ from aiohttp import web
 from sqlalchemy import select
 from sqlalchemy import update as sql_update
 
-from referee.bots import bots
-from referee.bots.tables import Check
+from referee.bots.tables import Bot, Check
 from referee.errors import Unavailable
-from referee.house.server import serve
 from referee.matches.tables import Fault, StoredMatch
 from referee_extras.notifications import webhooks
 from tests.extras.notifications.test_sender import receivers
-from tests.workers.conftest import PATIENT, SHORT, Clock, Holding, Scripted, World, serving, until
+from tests.workers.conftest import PATIENT, SHORT, Clock, First, Holding, Scripted, World, serving, until
 from tests.workers.test_bot_checks import QUICK
 from workers import queues, runner
 from workers.capacity import FIRST_REST_S
@@ -92,74 +90,51 @@ def losses(world: World, match_id: str) -> tuple[int, int]:
     return match.lost_claims, match.claims_without_progress
 
 
-async def test_E21_B16_K30_a_match_that_never_ends_keeps_no_due_match_waiting_at_an_old_runner(world: World) -> None:
+async def test_E21_B16_K30_a_match_that_never_ends_keeps_nothing_waiting_however_old_the_runner(world: World) -> None:
+    """Its question is cut off by one hand-over only: a bot that thinks for very long would otherwise do so for ever."""
     holding = Holding()
 
-    async with endless(world, holding, "first", "first") as (runners, long):
+    async with endless(world, holding, "first", "first") as (runners, long), receivers([]) as (receiver,):
         runners.grow_old()
         due = await until_another_is_played(world)
         await holding.until_asked(2)
         assert world.status(long) == "running"
         assert runners.ended == 1
 
-    assert losses(world, long) == (0, 0)
-    assert holding.asked[0] == holding.asked[1]
-    assert world.faults(long) == [0, 0]
-    assert world.verified(due).ok
-
-
-async def test_E21_a_bot_that_registers_at_an_old_runner_is_called_and_checked(world: World) -> None:
-    async with endless(world, Holding()) as (runners, _):
-        runners.grow_old()
-        house = await serve("first", latency_ms=0, seed=1)
-        bot = await asyncio.to_thread(world.enlist, house.url)
-        house.secret = world.secret_of(bot)
-        world.request_check(bot.id)  # the first call may have come too early
-        await until(lambda: world.bot(bot.id).status == "verified")
-        await until(lambda: check_of(world, bot.id).report is not None)
-        await house.close()
-
-    report = check_of(world, world.bot_ids[-1]).report
-    assert report is not None
-    assert report["verdict"] == "pass"
-
-
-async def test_E21_a_message_that_becomes_due_at_an_old_runner_is_delivered(world: World) -> None:
-    async with endless(world, Holding()) as (runners, _), receivers([]) as (receiver,):
-        runners.grow_old()
-        with world.database.write() as session:
-            owner_id = bots.get_bot(session, world.bot_ids[0]).owner_id
-            webhooks.create(session, owner_id, receiver.url, ["match.finished"])  # sends a ping
-        await until(lambda: len(receiver.got) == 1)
-
-
-async def test_B16_a_question_is_cut_off_by_one_hand_over_and_the_runner_claims_on_until_it_ends(world: World) -> None:
-    """Otherwise a bot that thinks for longer than a runner lives would think for ever."""
-    holding = Holding()
-
-    async with endless(world, holding, "first", "first") as (runners, long):
-        runners.grow_old()
-        await holding.until_asked(2)
-        runners.grow_old()
+        runners.grow_old()  # this one claims on
         await until_another_is_played(world)
+        async with registering(world) as bot:
+            await until(lambda: check_of(world, bot.id).report is not None)
+        with world.database.write() as session:
+            webhooks.create(session, bot.owner_id, receiver.url, ["match.finished"])  # sends a ping
+        await until(lambda: len(receiver.got) == 1)
         assert (runners.ended, len(holding.asked)) == (1, 2)
+        assert losses(world, long) == (0, 0)
+
+        runners.clock.now_s += LONGEST_LIFE_S
+        await holding.until_asked(3)
         holding.released.set()
         await world.until_finished(long)
 
-    assert losses(world, long) == (0, 0)
-    assert world.verified(long).ok
-
-
-async def test_a_runner_ends_at_the_latest_well_before_the_time_limit_of_its_job(world: World) -> None:
-    holding = Holding()
-
-    async with endless(world, holding) as (runners, _):
-        runners.grow_old()
-        await holding.until_asked(2)
-        runners.clock.now_s += LONGEST_LIFE_S
-        await holding.until_asked(3)
-
+    assert holding.asked[0] == holding.asked[1] == holding.asked[2]
+    assert world.faults(long) == [0, 0]
+    assert all(world.verified(match_id).ok for match_id in (long, due))
+    assert (check_of(world, bot.id).report or {})["verdict"] == "pass"
     assert LONGEST_LIFE_S + 60 < queues.JOB_LIMIT_S
+
+
+@asynccontextmanager
+async def registering(world: World) -> AsyncIterator[Bot]:
+    """Serve and register a bot whose check is requested. Yield it when it is verified."""
+    house = await First().start("127.0.0.1", 0)
+    bot = await asyncio.to_thread(world.enlist, house.url)
+    house.secret = world.secret_of(bot)
+    world.request_check(bot.id)  # the first call may have come too early
+    try:
+        await until(lambda: world.bot(bot.id).status == "verified")
+        yield bot
+    finally:
+        await house.close()
 
 
 async def test_C9_of_the_times_before_and_after_a_hand_over_the_longer_one_is_charged(world: World) -> None:
