@@ -12,14 +12,13 @@ from markupsafe import Markup
 from api.errors import invalid
 from api.fields import points
 from api.ladders.schemas import LAST_ACT
-from api.pages.charts import Bin, histogram, interval_bar, sparkline
+from api.pages.charts import interval_bar, sparkline
 from api.pages.page import Pages, page
 from api.pages.paging import cursor_links, cursor_query
 from api.pages.parameters import choice, whole_number
 from api.pagination import read_cursor
 from api.queries import check_names
 from api.views import current_session
-from referee.figures import count
 from referee.ladders import ladder_rows, members, months, ratings, trends
 from referee.ladders.ladder_rows import RankedBot
 from referee.ladders.tables import Ladder
@@ -34,8 +33,6 @@ MAX_TEXT_LENGTH: Final = 64
 LAST_PAGE: Final = 10_000
 MONTHS: Final = 6  # closed months listed on the page of a ladder
 RECENT_PLACEMENTS: Final = 5  # placements shown in each row, of the bot's last matches
-BAND_POINTS: Final = 50
-MIN_BANDS: Final = 3
 MIN_DOMAIN: Final = 50.0  # least width of the scale of interval bars, in points
 DESCENDING: Final = ("rating", "games")  # columns that are sorted highest first
 
@@ -133,7 +130,6 @@ def _current_page(found: Ladder, last: int) -> Response:
         bots=ladder_rows.count_bots(current_session(), found.id),
         closed=months.list_months(current_session(), found.id, limit=MONTHS).items if query.page == 1 else [],
         ended_openings=count_ended_openings(current_session(), OpeningFilter(ladder_id=found.id)),
-        spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
         as_of=last,
         historical=False,
         before=query.href(page=query.page - 1) if query.page > 1 else None,
@@ -216,16 +212,6 @@ def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
     high = max((high for _, high in intervals), default=0.0)
     margin = max(0.0, MIN_DOMAIN - (high - low)) / 2
     return low - margin, high + margin
-
-
-def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
-    """Return how many bots each band of ratings has, as a chart and as figures, or None below ``MIN_BANDS`` bands."""
-    numbers = ladder_rows.rating_histogram(current_session(), ladder_id, BAND_POINTS)
-    if len(numbers) < MIN_BANDS:
-        return None
-    bins = [Bin(count(low), bots) for low, bots in numbers.items()]
-    figures = [(f"{count(low)} to {count(low + BAND_POINTS)}", bots) for low, bots in numbers.items()]
-    return histogram(bins, "Bots by rating", count(max(numbers) + BAND_POINTS)), figures
 
 
 def _column(name: str, query: LeaderboardQuery) -> Column:

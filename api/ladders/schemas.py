@@ -2,6 +2,7 @@
 
 from marshmallow import fields, validate
 
+from api import doc
 from api.fields import Id, Micro, Points, QueryInt, Rounded, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
@@ -16,9 +17,7 @@ class LadderQuery(PageQuery):
 
 
 class StandingQuery(PageQuery):
-    as_of = QueryInt(
-        low=0, high=LAST_ACT, metadata=describe("Return the ladder as of this ledger entry (an `as_of_seq`).")
-    )
+    as_of = doc.of(QueryInt, "Return the ladder as of this ledger entry (an `as_of_seq`).", low=0, high=LAST_ACT)
 
 
 class HistoryQuery(PageQuery):
@@ -27,37 +26,28 @@ class HistoryQuery(PageQuery):
 
 class LadderView(View):
     id = fields.String()
-    name = fields.String(metadata=describe("The unique name. That of a variant says what differs from the standard."))
-    official = fields.Boolean(
-        metadata=describe("Whether this is an official ladder, for which the service makes matches.")
-    )
-    unlisted = fields.Boolean(
-        metadata=describe("Whether the ladder and its matches are in no list, and bots join it by its id only.")
-    )
-    daily_matches = fields.Integer(
-        allow_none=True, metadata=describe("Matches a day that the service makes for each bot; null for a variant.")
-    )
-    members = fields.Integer(
-        metadata=describe("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
-    )
+    name = doc.text("The unique name. That of a variant says what differs from the standard.")
+    official = doc.flag("Whether this is an official ladder, for which the service makes matches.")
+    unlisted = doc.flag("Whether the ladder and its matches are in no list, and bots join it by its id only.")
+    daily_matches = doc.integer("Matches a day that the service makes for each bot; null for a variant.", null=True)
+    members = doc.integer("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
     game = fields.String()
     options = fields.Dict()
     seats = fields.Integer()
     created_at = UtcDateTime()
-    frozen_reason = fields.String(
-        allow_none=True,
-        metadata=describe("What an audit found wrong; null if nothing. Ratings are frozen until this is corrected."),
+    frozen_reason = doc.text(
+        "What an audit found wrong; null if nothing. Ratings are frozen until this is corrected.", null=True
     )
 
 
 class RatedBotView(View):
     bot = fields.String(attribute="bot_id")
     name = fields.String()
-    owner = fields.String(attribute="owner_id", metadata=describe("Id of the owner's account."))
-    owner_name = fields.String(metadata=describe("Public name of the owner."))
+    owner = doc.text("Id of the owner's account.", attribute="owner_id")
+    owner_name = doc.text("Public name of the owner.")
     status = fields.String(validate=member_of(BotState))
-    rating = Points("value", metadata=describe("Rating in points, to one decimal."))
-    rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
+    rating = doc.of(Points, "Rating in points, to one decimal.", "value")
+    rating_micro = doc.of(Micro, "The exact rating, in millionths of a point.", "value")
     games = fields.Integer()
 
 
@@ -75,52 +65,47 @@ class StrengthErrorField(Rounded):
 
 
 class LadderRow(RatedBotView):
-    rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
+    rank = doc.integer("Rank on the ladder. Bots with equal ratings share a rank.")
     strength = StrengthField()
     strength_error = StrengthErrorField()
 
 
 class LadderPageView(LadderView):
-    as_of_seq = fields.Integer(
-        metadata=describe(
-            "The last ledger entry that counts. Pages with the same value are consistent with each other."
-        )
+    as_of_seq = doc.integer(
+        "The last ledger entry that counts. Pages with the same value are consistent with each other."
     )
     items = fields.List(fields.Nested(LadderRow))
-    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
+    next = doc.text("The cursor of the next page; null on the last page.", null=True)
 
 
 class BotRankView(RatedBotView):
     strength = StrengthField()
     strength_error = StrengthErrorField()
-    as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
-    rank = fields.Integer(
-        metadata=describe("Rank on the ladder: one more than the number of bots with a better rating.")
-    )
-    total = fields.Integer(metadata=describe("Number of bots on the ladder."))
-    owner_best = Points(
+    as_of_seq = doc.integer("The last ledger entry of the ladder.", attribute="last_seq")
+    rank = doc.integer("Rank on the ladder: one more than the number of bots with a better rating.")
+    total = doc.integer("Number of bots on the ladder.")
+    owner_best = doc.of(
+        Points,
+        "Best rating that any bot of this owner had on the ladder in the last 90 days, in points; null if all were "
+        "provisional. Use it, not `rating`, to keep strong bots out of a tournament for weak ones.",
         "owner_best",
-        allow_none=True,
-        metadata=describe(
-            "Best rating that any bot of this owner had on the ladder in the last 90 days, in points; null if all were "
-            "provisional. Use it, not `rating`, to keep strong bots out of a tournament for weak ones."
-        ),
+        null=True,
     )
-    changed_seq = fields.Integer(metadata=describe("The last ledger entry that changed the rating."))
+    changed_seq = doc.integer("The last ledger entry that changed the rating.")
 
 
 class RatingChangeView(View):
-    seq = fields.Integer(metadata=describe("Number of the ledger entry."))
-    kind = fields.String(
+    seq = doc.integer("Number of the ledger entry.")
+    kind = doc.text(
+        "Kind of entry: a result, or a void of a result.",
         validate=validate.OneOf([EntryKind.RESULT.value, EntryKind.VOID.value]),
-        metadata=describe("Kind of entry: a result, or a void of a result."),
     )
-    match = fields.String(attribute="match_id", metadata=describe("Id of the match."))
-    reason = fields.String(allow_none=True, metadata=describe("Reason for a void; null for a result."))
+    match = doc.text("Id of the match.", attribute="match_id")
+    reason = doc.text("Reason for a void; null for a result.", null=True)
     at = UtcDateTime()
-    games = fields.Integer(metadata=describe("Number of the bot's games that count after this entry."))
-    version = fields.String(allow_none=True, metadata=describe("Version of the bot in that match."))
-    version_changed = fields.Boolean(metadata=describe("Whether the version differs from that of the previous result."))
+    games = doc.integer("Number of the bot's games that count after this entry.")
+    version = doc.text("Version of the bot in that match.", null=True)
+    version_changed = doc.flag("Whether the version differs from that of the previous result.")
     before = Points("before")
     before_micro = Micro("before")
     after = Points("after")

@@ -5,7 +5,8 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8, describe
+from api import doc
+from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8
 from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
@@ -18,7 +19,7 @@ LONGEST_VERSION = 128
 
 class MatchFaultQuery(PageQuery):
     code = fields.String(validate=validate.OneOf(CODES))
-    version = fields.String(validate=Length(1, LONGEST_VERSION), metadata=describe("Version of the bot."))
+    version = doc.text("Version of the bot.", validate=Length(1, LONGEST_VERSION))
 
 
 class FaultQuery(MatchFaultQuery):
@@ -52,76 +53,53 @@ def is_cut(body: bytes | None) -> bool:
 
 
 class FaultView(View):
-    id = fields.Integer(
-        attribute="fault.id", metadata=describe("Id of the fault. `GET /faults/{id}` returns the whole report.")
-    )
+    id = doc.integer("Id of the fault. `GET /faults/{id}` returns the whole report.", attribute="fault.id")
     match = fields.String(attribute="fault.match_id")
-    n = fields.Integer(attribute="fault.n", metadata=describe("Number of the decision point in the match."))
+    n = doc.integer("Number of the decision point in the match.", attribute="fault.n")
     seat = fields.Integer(attribute="fault.seat")
     bot = fields.String(attribute="fault.bot_id")
-    version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
-    code = fields.String(
-        attribute="fault.code",
-        validate=validate.OneOf(CODES),
-        metadata=describe("Code of the fault, from a closed list."),
-    )
-    detail = fields.String(attribute="fault.detail", metadata=describe("A description of what was wrong."))
-    advice = Advice("fault.code", metadata=describe("What to do about the fault."))
-    timing = fields.Dict(
-        attribute="fault.timing", allow_none=True, metadata=describe("Latency breakdown in milliseconds.")
-    )
+    version = doc.text("Version of the bot when the match began.", null=True)
+    code = doc.text("Code of the fault, from a closed list.", attribute="fault.code", validate=validate.OneOf(CODES))
+    detail = doc.text("A description of what was wrong.", attribute="fault.detail")
+    advice = doc.of(Advice, "What to do about the fault.", "fault.code")
+    timing = doc.mapping("Latency breakdown in milliseconds.", null=True, attribute="fault.timing")
     created_at = UtcDateTime(attribute="fault.created_at")
 
 
 class FaultReportView(FaultView):
-    request = Utf8(
-        attribute="fault.request",
-        allow_none=True,
-        metadata=describe("The exact body that was sent; null if it was not stored."),
+    request = doc.of(
+        Utf8, "The exact body that was sent; null if it was not stored.", null=True, attribute="fault.request"
     )
-    request_cut = IsCut("fault.request", metadata=describe("Whether the stored request may be cut off."))
-    reply = Utf8(
+    request_cut = doc.of(IsCut, "Whether the stored request may be cut off.", "fault.request")
+    reply = doc.of(
+        Utf8,
+        "The response body if it is UTF-8, otherwise null. It is untrusted: display it as text only.",
+        null=True,
         attribute="fault.reply",
-        allow_none=True,
-        metadata=describe(
-            "The response body if it is UTF-8, otherwise null. It is untrusted: display it as text only."
-        ),
     )
-    reply_base64 = Base64(
-        "fault.reply",
-        allow_none=True,
-        metadata=describe("The response body in Base64 if it is not UTF-8, otherwise null."),
+    reply_base64 = doc.of(
+        Base64, "The response body in Base64 if it is not UTF-8, otherwise null.", "fault.reply", null=True
     )
-    reply_cut = IsCut("fault.reply", metadata=describe("Whether the stored reply may be cut off."))
-    played = fields.Dict(
-        allow_none=True, metadata=describe("The action played instead; null while opponents have not acted yet.")
-    )
-    curl = fields.String(
-        allow_none=True,
-        metadata=describe("Command that repeats the question, for the owner only; null if there is none."),
-    )
+    reply_cut = doc.of(IsCut, "Whether the stored reply may be cut off.", "fault.reply")
+    played = doc.mapping("The action played instead; null while opponents have not acted yet.", null=True)
+    curl = doc.text("Command that repeats the question, for the owner only; null if there is none.", null=True)
 
 
 class ReportedErrorView(View):
     match = fields.String(attribute="reported.match_id")
     seat = fields.Integer(attribute="reported.seat")
-    version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
-    errors = fields.Integer(
-        attribute="reported.errors",
-        metadata=describe("Number of answers with an error in this match."),
-    )
-    n = fields.Integer(attribute="reported.n", metadata=describe("Number of the decision point of the last error."))
-    error = fields.String(
-        attribute="reported.text", metadata=describe("The last error. It is untrusted: display it as text only.")
-    )
-    created_at = UtcDateTime(attribute="reported.created_at", metadata=describe("When the last error was recorded."))
+    version = doc.text("Version of the bot when the match began.", null=True)
+    errors = doc.integer("Number of answers with an error in this match.", attribute="reported.errors")
+    n = doc.integer("Number of the decision point of the last error.", attribute="reported.n")
+    error = doc.text("The last error. It is untrusted: display it as text only.", attribute="reported.text")
+    created_at = doc.of(UtcDateTime, "When the last error was recorded.", attribute="reported.created_at")
 
 
 class ResponseStatsQuery(Query):
-    by = fields.String(
+    by = doc.text(
+        "Return one item per version, or one per version and day (UTC).",
         load_default="version",
         validate=validate.OneOf(["version", "day"]),
-        metadata=describe("Return one item per version, or one per version and day (UTC)."),
     )
 
 
@@ -133,31 +111,26 @@ class LatencyView(View):
 
 
 class HistogramBinView(View):
-    from_ms = fields.Integer(
-        metadata=describe("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
-    )
+    from_ms = doc.integer("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
     decisions = fields.Integer()
 
 
 class ResponsePeriodView(View):
     version = fields.String(allow_none=True)
     day = fields.Date(allow_none=True)
-    first_at = UtcDateTime(metadata=describe("When the first of these matches ended."))
+    first_at = doc.of(UtcDateTime, "When the first of these matches ended.")
     last_at = UtcDateTime()
     matches = fields.Integer()
-    decisions = fields.Integer(metadata=describe("Number of questions sent to the bot."))
-    ms = fields.Nested(LatencyView, metadata=describe("Response times in milliseconds, as charged to the bot's clock."))
-    histogram = fields.List(
-        fields.Nested(HistogramBinView),
-        metadata=describe("The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms."),
+    decisions = doc.integer("Number of questions sent to the bot.")
+    ms = doc.nested("Response times in milliseconds, as charged to the bot's clock.", LatencyView)
+    histogram = doc.listing(
+        "The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms.", fields.Nested(HistogramBinView)
     )
-    faults = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Number of faults by code."))
-    errors = fields.Integer(
-        metadata=describe("Number of answers with which the bot reported an error of its own code.")
-    )
+    faults = doc.mapping("Number of faults by code.", keys=fields.String(), values=fields.Integer())
+    errors = doc.integer("Number of answers with which the bot reported an error of its own code.")
 
 
 class ResponseStatsView(View):
     bot = fields.String()
-    matches = fields.Integer(metadata=describe("Number of matches included: at most the last 200 that are over."))
-    items = fields.List(fields.Nested(ResponsePeriodView), metadata=describe("Statistics, latest first."))
+    matches = doc.integer("Number of matches included: at most the last 200 that are over.")
+    items = doc.listing("Statistics, latest first.", fields.Nested(ResponsePeriodView))

@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
+from api import doc
 from api.fields import (
     Id,
     Micro,
@@ -48,17 +49,19 @@ def check_distinct(ids: list[str]) -> None:
 
 
 class TimeView(Strict):
-    budget_ms = StrictInt(
+    budget_ms = doc.of(
+        StrictInt,
+        f"Time per decision in milliseconds; at most {MAX_TIME.budget_ms} in a friendly.",
         low=50,
         high=60_000,
         load_default=DEFAULTS.budget_ms,
-        metadata=describe(f"Time per decision in milliseconds; at most {MAX_TIME.budget_ms} in a friendly."),
     )
-    bank_ms = StrictInt(
+    bank_ms = doc.of(
+        StrictInt,
+        f"Bank of extra time per match in milliseconds; at most {MAX_TIME.bank_ms} in a friendly.",
         low=0,
         high=600_000,
         load_default=DEFAULTS.bank_ms,
-        metadata=describe(f"Bank of extra time per match in milliseconds; at most {MAX_TIME.bank_ms} in a friendly."),
     )
 
 
@@ -66,15 +69,13 @@ class FriendlyTerms(Strict):
     """Describe a match that an owner arranges."""
 
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
-    bots = fields.List(
+    bots = doc.listing(
+        "Ids of the bots, in order of seats, without repetition. At least one bot must be your own.",
         Id("bot"),
         required=True,
         validate=Length(1, MAX_SEATS),
-        metadata=describe("Ids of the bots, in order of seats, without repetition. At least one bot must be your own."),
     )
-    options = fields.Dict(
-        keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
-    )
+    options = doc.mapping("Options of the game; see GET /games.", keys=fields.String(), load_default=dict)
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
@@ -85,31 +86,27 @@ class FriendlyTerms(Strict):
 
 
 class NewMatch(FriendlyTerms):
-    rated = StrictBool(
-        load_default=False, metadata=describe("Whether the match is rated. Only organisers may set this.")
-    )
+    rated = doc.of(StrictBool, "Whether the match is rated. Only organisers may set this.", load_default=False)
 
 
 class MatchQuery(PageQuery):
     status = fields.String(validate=member_of(MatchState))
-    bot = fields.List(
+    bot = doc.listing(
+        "Id of a bot that has a seat. Repeat it for matches of several bots: `bot=…&bot=…`.",
         Id("bot"),
         attribute="bot_ids",
         validate=validate.And(Length(1, MAX_SEATS), check_distinct),
-        metadata=describe("Id of a bot that has a seat. Repeat it for matches of several bots: `bot=…&bot=…`."),
     )
-    result = fields.String(
+    result = doc.text(
+        "Result of the first `bot`, by placement: against the best of the other bots given or, if there are none, "
+        "against the best opponent at the table. Only matches that count have a result.",
         validate=member_of(BotResult),
-        metadata=describe(
-            "Result of the first `bot`, by placement: against the best of the other bots given or, if there are none, "
-            "against the best opponent at the table. Only matches that count have a result."
-        ),
     )
-    rated = QueryBool(metadata=describe("Whether the match is rated."))
-    created_since = QueryTime(metadata=describe("Only matches created at this time or later."))
-    created_before = QueryTime(metadata=describe("Only matches created before this time."))
+    rated = doc.of(QueryBool, "Whether the match is rated.")
+    created_since = doc.of(QueryTime, "Only matches created at this time or later.")
+    created_before = doc.of(QueryTime, "Only matches created before this time.")
     tournament = Id("trn", attribute="tournament_id")
-    tournament_round = QueryInt(low=1, high=LAST_ROUND, metadata=describe("The number of the round, from 1."))
+    tournament_round = doc.of(QueryInt, "The number of the round, from 1.", low=1, high=LAST_ROUND)
     game = fields.String(validate=validate.OneOf(GAMES))
 
     @validates_schema
@@ -119,8 +116,8 @@ class MatchQuery(PageQuery):
 
 
 class CancelMatch(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata=describe("Reason, shown to everyone."))
-    whole_group = StrictBool(load_default=False, metadata=describe(f"Cancel {WHOLE_GROUP}. Required if there are any."))
+    reason = doc.of(PlainText, "Reason, shown to everyone.", MAX_REASON_LENGTH, load_default="cancelled")
+    whole_group = doc.of(StrictBool, f"Cancel {WHOLE_GROUP}. Required if there are any.", load_default=False)
 
 
 class UnratedReason(fields.String):
@@ -137,107 +134,83 @@ class UnratedReason(fields.String):
 
 
 class SeatRatingView(View):
-    before = Points("before", metadata=describe("Rating before the match in points, to one decimal."))
-    before_micro = Micro("before", metadata=describe("The same exactly, in millionths of a point."))
-    change = Points("change", metadata=describe("Change of the rating in points; 0 for an anchor."))
-    change_micro = Micro("change", metadata=describe("The same exactly, in millionths of a point."))
-    expected = Rounded(
+    before = doc.of(Points, "Rating before the match in points, to one decimal.", "before")
+    before_micro = doc.of(Micro, "The same exactly, in millionths of a point.", "before")
+    change = doc.of(Points, "Change of the rating in points; 0 for an anchor.", "change")
+    change_micro = doc.of(Micro, "The same exactly, in millionths of a point.", "change")
+    expected = doc.of(
+        Rounded,
+        "Expected score by the ratings before the match: the mean over the other seats that count, where 1 is a "
+        "better placement, 0.5 a tie and 0 a worse one.",
         3,
-        metadata=describe(
-            "Expected score by the ratings before the match: the mean over the other seats that count, where 1 is a "
-            "better placement, 0.5 a tie and 0 a worse one."
-        ),
     )
-    scored = Rounded(3, metadata=describe("The actual score, on the same scale."))
+    scored = doc.of(Rounded, "The actual score, on the same scale.", 3)
 
 
 class SeatView(View):
     seat = fields.Integer()
-    bot = fields.String(
+    bot = doc.text(
+        "Id of the bot. Null until the match is over if it is rated, of an `anonymous` tournament.",
+        null=True,
         attribute="bot_id",
-        allow_none=True,
-        metadata=describe("Id of the bot. Null until the match is over if it is rated, of an `anonymous` tournament."),
     )
-    name = fields.String(
-        attribute="bot_name",
-        allow_none=True,
-        metadata=describe("Name of the bot when the match began; null if `bot` is null."),
-    )
+    name = doc.text("Name of the bot when the match began; null if `bot` is null.", null=True, attribute="bot_name")
     version = fields.String(allow_none=True)
-    entrant = fields.String(
-        allow_none=True,
-        metadata=describe("Id of the entered bot, which differs from `bot` if a house bot substitutes for it."),
-    )
-    rated = fields.Boolean(
-        allow_none=True,
-        metadata=describe("Whether the seat counts for ratings if the match is rated; null if `bot` is null."),
-    )
+    entrant = doc.text("Id of the entered bot, which differs from `bot` if a house bot substitutes for it.", null=True)
+    rated = doc.flag("Whether the seat counts for ratings if the match is rated; null if `bot` is null.", null=True)
     placement = fields.Integer(allow_none=True)
-    returns = fields.Integer(allow_none=True, metadata=describe("Net result of the seat."))
-    rating = fields.Nested(
-        SeatRatingView,
-        allow_none=True,
-        metadata=describe("What the match changed on its ladder; null until it counts, and if it does not."),
+    returns = doc.integer("Net result of the seat.", null=True)
+    rating = doc.nested(
+        "What the match changed on its ladder; null until it counts, and if it does not.", SeatRatingView, null=True
     )
 
 
 class RevealView(View):
-    seed = fields.String(metadata=describe("Seed of the deals: 32 bytes in hex."))
-    nonces = fields.List(fields.String(), metadata=describe("Nonces of the bots, in the order of `entries`."))
+    seed = doc.text("Seed of the deals: 32 bytes in hex.")
+    nonces = doc.listing("Nonces of the bots, in the order of `entries`.", fields.String())
     nonce_hashes = fields.List(fields.String())
-    accepted = fields.List(
+    accepted = doc.listing(
+        "Whether each bot confirmed that its nonce was used; null for a bot that did not answer, and null as a "
+        "whole if the bots were not asked.",
         fields.Boolean(allow_none=True),
-        allow_none=True,
-        metadata=describe(
-            "Whether each bot confirmed that its nonce was used; null for a bot that did not answer, and null as a "
-            "whole if the bots were not asked."
-        ),
+        null=True,
     )
 
 
 class OpeningFailureView(View):
-    bot = fields.String(allow_none=True, metadata=describe("Id of the bot; null until the group is revealed."))
-    code = fields.String(
+    bot = doc.text("Id of the bot; null until the group is revealed.", null=True)
+    code = doc.text(
+        "`nonce_withheld`: the bot promised a nonce and did not give it. `nonces_refused`: it found its nonce "
+        "missing or changed.",
         validate=member_of(OpeningFailure),
-        metadata=describe(
-            "`nonce_withheld`: the bot promised a nonce and did not give it. `nonces_refused`: it found its nonce "
-            "missing or changed."
-        ),
     )
 
 
 class EndedOpeningView(View):
-    id = fields.String(metadata=describe("Id of the deal group that was closed without a deal."))
-    commitment = fields.String(metadata=describe("SHA-256 of the seed and this id."))
-    seed = fields.String(metadata=describe("Seed that was not used: 32 bytes in hex."))
-    failures = fields.List(fields.Nested(OpeningFailureView), metadata=describe("The bots that ended the opening."))
+    id = doc.text("Id of the deal group that was closed without a deal.")
+    commitment = doc.text("SHA-256 of the seed and this id.")
+    seed = doc.text("Seed that was not used: 32 bytes in hex.")
+    failures = doc.listing("The bots that ended the opening.", fields.Nested(OpeningFailureView))
 
 
 class GroupView(View):
     id = fields.String()
-    kind = fields.String(
+    kind = doc.text(
+        "Which matches share cards. `own`: none; `common`: a whole round; `duplicate`: the same bots reseated.",
         validate=member_of(DealSharing),
-        metadata=describe(
-            "Which matches share cards. `own`: none; `common`: a whole round; `duplicate`: the same bots reseated."
-        ),
     )
     state = fields.String(validate=member_of(DealGroupState))
-    commitment = fields.String(
-        metadata=describe("SHA-256 of the seed and the group's id, published before the first draw.")
-    )
-    entries = fields.List(
+    commitment = doc.text("SHA-256 of the seed and the group's id, published before the first draw.")
+    entries = doc.listing(
+        "Ids of the bots in the order of their nonces; null until the group is revealed.",
         fields.String(),
-        allow_none=True,
+        null=True,
         attribute="revealed_entries",
-        metadata=describe("Ids of the bots in the order of their nonces; null until the group is revealed."),
     )
-    openings = fields.List(
-        fields.Nested(EndedOpeningView),
-        metadata=describe("Earlier openings, which ended without a deal, oldest first."),
+    openings = doc.listing(
+        "Earlier openings, which ended without a deal, oldest first.", fields.Nested(EndedOpeningView)
     )
-    reveal = fields.Nested(
-        RevealView, allow_none=True, metadata=describe("Seed and nonces; null until the group is revealed.")
-    )
+    reveal = doc.nested("Seed and nonces; null until the group is revealed.", RevealView, null=True)
 
 
 class RatedOnView(View):
@@ -254,52 +227,41 @@ class MatchView(View):
     time = Part(TimeView)
     rated = fields.Boolean()
     unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
-    rated_on = fields.Nested(
+    rated_on = doc.nested(
+        "The ladder for which the match is rated; null for an unrated match, and until the ladder has a result.",
         RatedOnView,
-        allow_none=True,
-        metadata=describe(
-            "The ladder for which the match is rated; null for an unrated match, and until the ladder has a result."
-        ),
+        null=True,
     )
     status = fields.String(validate=member_of(MatchState))
-    reason = fields.String(allow_none=True, metadata=describe("Why the match was cancelled or does not count."))
+    reason = doc.text("Why the match was cancelled or does not count.", null=True)
     tournament = fields.String(attribute="tournament_id", allow_none=True)
     tournament_round = fields.Integer(allow_none=True)
-    table = fields.Integer(
-        attribute="table_no",
-        allow_none=True,
-        metadata=describe("Table number in its round, from 1."),
-    )
-    leg = fields.Integer(allow_none=True, metadata=describe("Number among the matches at its table, from 1."))
-    ladder = fields.String(
+    table = doc.integer("Table number in its round, from 1.", null=True, attribute="table_no")
+    leg = doc.integer("Number among the matches at its table, from 1.", null=True)
+    ladder = doc.text(
+        "The official ladder for which the service made the match; null for other matches.",
+        null=True,
         attribute="ladder_id",
-        allow_none=True,
-        metadata=describe("The official ladder for which the service made the match; null for other matches."),
     )
-    rematch_of = fields.String(
-        allow_none=True, metadata=describe("The voided or cancelled match that this match repeats.")
-    )
-    group_id = fields.String(metadata=describe("Id of the deal group. The log can be read when the group is over."))
+    rematch_of = doc.text("The voided or cancelled match that this match repeats.", null=True)
+    group_id = doc.text("Id of the deal group. The log can be read when the group is over.")
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
     finished_at = UtcDateTime(allow_none=True)
-    log_deleted_at = UtcDateTime(
-        allow_none=True,
-        metadata=describe(
-            "When the log was deleted, by a rule of the operator for age or size; null if it is kept. The match is "
-            "then signed, but not replayable."
-        ),
+    log_deleted_at = doc.of(
+        UtcDateTime,
+        "When the log was deleted, by a rule of the operator for age or size; null if it is kept. The match is "
+        "then signed, but not replayable.",
+        null=True,
     )
-    log_deleted_rule = fields.String(allow_none=True, metadata=describe("The rule by which the log was deleted."))
+    log_deleted_rule = doc.text("The rule by which the log was deleted.", null=True)
 
 
 class WholeMatchView(MatchView):
-    may_last_s = fields.Integer(
-        allow_none=True,
-        metadata=describe(
-            "Seconds that this friendly may last while other matches wait for slots: the longer of 900 and three times "
-            "the duration of a match with the default options in which every answer takes the whole budget. Then it is "
-            "cancelled, and no bot is charged. Null for other matches."
-        ),
+    may_last_s = doc.integer(
+        "Seconds that this friendly may last while other matches wait for slots: the longer of 900 and three times "
+        "the duration of a match with the default options in which every answer takes the whole budget. Then it is "
+        "cancelled, and no bot is charged. Null for other matches.",
+        null=True,
     )
     group = fields.Nested(GroupView)

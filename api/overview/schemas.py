@@ -2,7 +2,8 @@
 
 from marshmallow import fields
 
-from api.fields import View, describe
+from api import doc
+from api.fields import View
 from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
 
@@ -18,40 +19,34 @@ class ActiveTournamentView(View):
 
 
 class CountsView(View):
-    running = fields.Integer(metadata=describe("Number of matches in progress."))
-    waiting = fields.Integer(metadata=describe("Number of matches that have not begun."))
-    results = fields.Integer(metadata=describe("Number of matches that have ended."))
-    tournaments = fields.Integer(metadata=describe("Number of tournaments in progress."))
-    open = fields.Integer(metadata=describe("Number of tournaments open for entries."))
+    running = doc.integer("Number of matches in progress.")
+    waiting = doc.integer("Number of matches that have not begun.")
+    results = doc.integer("Number of matches that have ended.")
+    tournaments = doc.integer("Number of tournaments in progress.")
+    open = doc.integer("Number of tournaments open for entries.")
 
 
 class LiveMatchView(MatchView):
-    scores = fields.List(
+    scores = doc.listing(
+        "Scores by seat in the visible rows, in the points or chips of the game; null at first.",
         fields.Integer(),
-        allow_none=True,
+        null=True,
         attribute="live.scores",
-        metadata=describe("Scores by seat in the visible rows, in the points or chips of the game; null at first."),
     )
-    round = fields.String(
-        attribute="live.round",
-        metadata=describe('Title of the last visible round, as "Deal 3", or empty.'),
-    )
+    round = doc.text('Title of the last visible round, as "Deal 3", or empty.', attribute="live.round")
 
 
 class NowView(View):
-    matches = fields.List(
+    matches = doc.listing(
+        "Matches in progress, one of each game, the closest first; each stays until it is over.",
         fields.Nested(LiveMatchView),
-        metadata=describe("Matches in progress, one of each game, the closest first; each stays until it is over."),
     )
-    featured = fields.String(
-        allow_none=True,
-        metadata=describe(
-            "Id of the match in progress with the highest rated players, tournaments first, until it is over. Null if "
-            "there is none whose players and rows are shown immediately."
-        ),
+    featured = doc.text(
+        "Id of the match in progress with the highest rated players, tournaments first, until it is over. Null if "
+        "there is none whose players and rows are shown immediately.",
+        null=True,
     )
-    tournaments = fields.List(
-        fields.Nested(ActiveTournamentView),
-        metadata=describe("Tournaments that are running or paused, newest first, at most 12."),
+    tournaments = doc.listing(
+        "Tournaments that are running or paused, newest first, at most 12.", fields.Nested(ActiveTournamentView)
     )
     counts = fields.Nested(CountsView)

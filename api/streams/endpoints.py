@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from api import errors
+from api import doc, errors
 from api.auth import anyone
-from api.fields import Query, QueryInt, describe
+from api.fields import Query, QueryInt
 from api.streams.connections import MEDIA_TYPE
 from api.views import Decorator, Resource
 
@@ -25,9 +25,7 @@ LAST = 999_999_999
 
 
 class FollowQuery(Query):
-    after = QueryInt(
-        low=0, high=LAST, metadata=describe("Send only messages after this id. `Last-Event-ID` takes precedence.")
-    )
+    after = doc.of(QueryInt, "Send only messages after this id. `Last-Event-ID` takes precedence.", low=0, high=LAST)
 
 
 class StreamResource(Resource):

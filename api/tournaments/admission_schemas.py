@@ -2,6 +2,7 @@
 
 from marshmallow import fields
 
+from api import doc
 from api.fields import Id, OptionalBody, PlainText, Strict, UtcDateTime, View, describe
 from api.messages import Length
 from referee.tournaments.admission import MAX_GUESTS
@@ -15,17 +16,17 @@ CODE = fields.String(
 
 
 class AdmissionBody(Strict):
-    join_code = fields.String(
+    join_code = doc.text(
+        "6 to 40 letters and digits, which owners send to enter bots; null for none.",
+        null=True,
         required=True,
-        allow_none=True,
         validate=Length(1, 100),
-        metadata=describe("6 to 40 letters and digits, which owners send to enter bots; null for none."),
     )
-    guests = fields.List(
+    guests = doc.listing(
+        "Names or ids of the accounts that may enter bots without a code; empty for no list.",
         fields.String(validate=Length(1, 100)),
         required=True,
         validate=Length(0, MAX_GUESTS),
-        metadata=describe("Names or ids of the accounts that may enter bots without a code; empty for no list."),
     )
 
 
@@ -35,9 +36,7 @@ class GuestView(View):
 
 
 class AdmissionView(View):
-    join_code = fields.String(
-        allow_none=True, metadata=describe("The code in small letters, without spaces and hyphens.")
-    )
+    join_code = doc.text("The code in small letters, without spaces and hyphens.", null=True)
     guests = fields.List(fields.Nested(GuestView))
 
 
@@ -47,17 +46,13 @@ class NewEntryRequest(Strict):
 
 
 class Refusal(OptionalBody):
-    reason = PlainText(
-        MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, shown to the owner of the bot.")
-    )
+    reason = doc.of(PlainText, "Reason, shown to the owner of the bot.", MAX_REASON_LENGTH, load_default=None)
 
 
 class EntryRequestView(View):
     bot = fields.String(attribute="bot.id")
     name = fields.String(attribute="bot.name")
-    owner = fields.String(attribute="bot.owner_id", metadata=describe("Id of the owner's account."))
+    owner = doc.text("Id of the owner's account.", attribute="bot.owner_id")
     created_at = UtcDateTime()
-    refused_at = UtcDateTime(
-        allow_none=True, metadata=describe("When the organiser refused the bot; null while it waits.")
-    )
-    reason = fields.String(allow_none=True, metadata=describe("Why the organiser refused the bot."))
+    refused_at = doc.of(UtcDateTime, "When the organiser refused the bot; null while it waits.", null=True)
+    reason = doc.text("Why the organiser refused the bot.", null=True)

@@ -2,7 +2,8 @@
 
 from marshmallow import fields, validate
 
-from api.fields import UtcDateTime, View, describe, member_of
+from api import doc
+from api.fields import UtcDateTime, View, member_of
 from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.states import MatchState
 from referee.tournaments.states import RoundState
@@ -11,97 +12,78 @@ HIDDEN = "Id of the bot. In a rated, `anonymous` tournament, null until the tabl
 
 
 class RoundView(View):
-    tournament_round = fields.Integer(attribute="number", metadata=describe("Number of the round, from 1."))
-    label = fields.String(metadata=describe("Label such as `semi_final`; often empty."))
-    state = fields.String(
-        validate=member_of(RoundState),
-        metadata=describe("State of the round. `decided`: no match has been created yet."),
-    )
+    tournament_round = doc.integer("Number of the round, from 1.", attribute="number")
+    label = doc.text("Label such as `semi_final`; often empty.")
+    state = doc.text("State of the round. `decided`: no match has been created yet.", validate=member_of(RoundState))
     tables = fields.Integer()
-    arranged = fields.Integer(metadata=describe("Number of tables whose first matches have been created."))
-    matches = fields.Integer(metadata=describe("Number of matches created so far."))
-    done = fields.Integer(metadata=describe("Number of matches that are over."))
+    arranged = doc.integer("Number of tables whose first matches have been created.")
+    matches = doc.integer("Number of matches created so far.")
+    done = doc.integer("Number of matches that are over.")
     byes = fields.Integer()
     created_at = UtcDateTime()
     ended_at = UtcDateTime(allow_none=True)
 
 
 class EntrantNameView(View):
-    bot = fields.String(allow_none=True, metadata=describe(HIDDEN))
+    bot = doc.text(HIDDEN, null=True)
     name = fields.String(allow_none=True)
 
 
 class ByeView(EntrantNameView):
-    reason = fields.String(
+    reason = doc.text(
+        "Reason for the bye. `odd`: the number of entrants was odd; `walkover`: there was no opponent.",
         validate=validate.OneOf(["odd", "walkover"]),
-        metadata=describe(
-            "Reason for the bye. `odd`: the number of entrants was odd; `walkover`: there was no opponent."
-        ),
     )
 
 
 class TableMatchView(View):
     id = fields.String()
-    leg = fields.Integer(
-        metadata=describe("Number of the leg, from 1. With duplicate deals, each order of seats is a leg.")
-    )
+    leg = doc.integer("Number of the leg, from 1. With duplicate deals, each order of seats is a leg.")
     status = fields.String(validate=member_of(MatchState))
-    reason = fields.String(allow_none=True, metadata=describe("Why the match does not count; null if it counts."))
+    reason = doc.text("Why the match does not count; null if it counts.", null=True)
     rated = fields.Boolean()
     unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
     rematch_of = fields.String(allow_none=True)
-    group_id = fields.String(metadata=describe("Id of the deal group."))
+    group_id = doc.text("Id of the deal group.")
     seats = fields.List(fields.Nested(SeatView))
 
 
 class TableView(View):
-    table = fields.Integer(metadata=describe("Number of the table, from 1."))
-    label = fields.String(metadata=describe("Label such as `final` or `third_place`; often empty."))
-    over = fields.Boolean(metadata=describe("Whether all matches created at the table are over."))
-    legs = fields.Integer(metadata=describe("Number of matches planned at first, for each order of seats."))
+    table = doc.integer("Number of the table, from 1.")
+    label = doc.text("Label such as `final` or `third_place`; often empty.")
+    over = doc.flag("Whether all matches created at the table are over.")
+    legs = doc.integer("Number of matches planned at first, for each order of seats.")
     unrated_reason = UnratedReason(
         "Why the matches at this table are unrated, as far as known when it is paired; null if they are rated."
     )
-    entrants = fields.List(
-        fields.Nested(EntrantNameView), metadata=describe("Entrants in the seating order of the first leg.")
-    )
-    matches = fields.List(fields.Nested(TableMatchView), metadata=describe("Matches in order of legs."))
+    entrants = doc.listing("Entrants in the seating order of the first leg.", fields.Nested(EntrantNameView))
+    matches = doc.listing("Matches in order of legs.", fields.Nested(TableMatchView))
 
 
 class WholeRoundView(RoundView):
-    bye_entrants = fields.List(
+    bye_entrants = doc.listing(
+        "The byes of the round, hidden until the round is over under the same conditions as entrants.",
         fields.Nested(ByeView),
-        metadata=describe(
-            "The byes of the round, hidden until the round is over under the same conditions as entrants."
-        ),
     )
-    items = fields.List(fields.Nested(TableView), metadata=describe("Tables in order of their numbers."))
-    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
+    items = doc.listing("Tables in order of their numbers.", fields.Nested(TableView))
+    next = doc.text("The cursor of the next page; null on the last page.", null=True)
 
 
 class OriginView(View):
     tournament_round = fields.Integer()
-    table = fields.Integer(allow_none=True, metadata=describe("Number of the table; null for a bye."))
+    table = doc.integer("Number of the table; null for a bye.", null=True)
 
 
 class BracketSeedView(EntrantNameView):
-    seed = fields.Integer(allow_none=True, metadata=describe("Seed, from 1."))
-    origin = fields.Nested(
-        OriginView,
-        allow_none=True,
-        metadata=describe("The table or bye from which the entrant came; null in the first round."),
-    )
+    seed = doc.integer("Seed, from 1.", null=True)
+    origin = doc.nested("The table or bye from which the entrant came; null in the first round.", OriginView, null=True)
 
 
 class BracketEntrantView(BracketSeedView):
-    points = fields.Float(
-        allow_none=True, metadata=describe("Points of all legs: one for each opponent beaten, half for a tie.")
-    )
-    advanced = fields.Boolean(
-        allow_none=True,
-        metadata=describe(
-            "Whether the entrant advances; in the final, true for the winner. Null while the table is in progress."
-        ),
+    points = doc.number("Points of all legs: one for each opponent beaten, half for a tie.", null=True)
+    advanced = doc.flag(
+        "Whether the entrant advances; in the final, true for the winner. Null while the table is in progress.",
+        null=True,
     )
 
 
@@ -113,7 +95,7 @@ class BracketTableView(View):
     table = fields.Integer()
     label = fields.String()
     legs = fields.Integer()
-    entrants = fields.List(fields.Nested(BracketEntrantView), metadata=describe("Entrants, best first."))
+    entrants = doc.listing("Entrants, best first.", fields.Nested(BracketEntrantView))
 
 
 class BracketRoundView(View):
@@ -131,4 +113,4 @@ class ToComeView(View):
 
 class BracketView(View):
     rounds = fields.List(fields.Nested(BracketRoundView))
-    to_come = fields.List(fields.Nested(ToComeView), metadata=describe("Rounds that are not paired yet."))
+    to_come = doc.listing("Rounds that are not paired yet.", fields.Nested(ToComeView))

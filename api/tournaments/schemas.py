@@ -4,18 +4,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import (
-    Id,
-    NextMinute,
-    OptionalBody,
-    Part,
-    PlainText,
-    Strict,
-    UtcDateTime,
-    View,
-    describe,
-    member_of,
-)
+from api import doc
+from api.fields import Id, NextMinute, OptionalBody, Part, PlainText, Strict, UtcDateTime, View, member_of
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import TimeView
 from api.pagination import PageQuery
@@ -52,15 +42,13 @@ class TournamentChanges(Strict):
 
 
 class CancelTournament(OptionalBody):
-    reason = PlainText(
-        MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, shown to everyone as `status_reason`.")
-    )
+    reason = doc.of(PlainText, "Reason, shown to everyone as `status_reason`.", MAX_REASON_LENGTH, load_default=None)
 
 
 class TournamentQuery(PageQuery):
     status = fields.String(validate=member_of(TournamentState))
     game = fields.String(validate=validate.OneOf(GAMES))
-    organiser = Id("acc", metadata=describe("Return only tournaments that this account runs."))
+    organiser = doc.of(Id, "Return only tournaments that this account runs.", "acc")
 
 
 class OrganiserView(View):
@@ -69,31 +57,24 @@ class OrganiserView(View):
 
 
 class ProgressView(View):
-    done = fields.Integer(metadata=describe("Number of matches that are over."))
-    total = fields.Integer(metadata=describe("Number of all matches, including matches that are not created yet."))
-    by_status = fields.Dict(
-        keys=fields.String(), values=fields.Integer(), metadata=describe("Number of matches by status.")
-    )
-    tournament_round = fields.Integer(
-        metadata=describe("The earliest round that is not over; 0 before the first round.")
-    )
-    rounds = fields.Integer(metadata=describe("Number of rounds paired so far."))
-    estimated_end = NextMinute(
-        allow_none=True,
-        metadata=describe("Estimated time of the end, rounded up to a minute; null if there is no estimate."),
+    done = doc.integer("Number of matches that are over.")
+    total = doc.integer("Number of all matches, including matches that are not created yet.")
+    by_status = doc.mapping("Number of matches by status.", keys=fields.String(), values=fields.Integer())
+    tournament_round = doc.integer("The earliest round that is not over; 0 before the first round.")
+    rounds = doc.integer("Number of rounds paired so far.")
+    estimated_end = doc.of(
+        NextMinute, "Estimated time of the end, rounded up to a minute; null if there is no estimate.", null=True
     )
 
 
 class EntriesView(View):
-    entered = fields.Integer(metadata=describe("Number of entered bots, without withdrawn ones."))
+    entered = doc.integer("Number of entered bots, without withdrawn ones.")
     withdrawn = fields.Integer()
-    asked = fields.Integer(
-        metadata=describe("Number of bots that were called before the start and have not answered yet.")
-    )
-    ready = fields.Integer(metadata=describe("Number of bots that answered the preflight call."))
-    absent = fields.Integer(metadata=describe("Number of bots that could not be reached."))
-    substitutes = fields.Integer(metadata=describe("Number of bots for which a substitute plays now."))
-    disqualified = fields.Integer(metadata=describe("Number of disqualified bots."))
+    asked = doc.integer("Number of bots that were called before the start and have not answered yet.")
+    ready = doc.integer("Number of bots that answered the preflight call.")
+    absent = doc.integer("Number of bots that could not be reached.")
+    substitutes = doc.integer("Number of bots for which a substitute plays now.")
+    disqualified = doc.integer("Number of disqualified bots.")
 
 
 class TermsView(View):
@@ -111,13 +92,9 @@ class TournamentView(View):
     game = fields.String()
     time = Part(TimeView)
     status = fields.String(validate=member_of(TournamentState))
-    status_reason = fields.String(
-        allow_none=True, metadata=describe("Why the tournament was cancelled or could not start.")
-    )
-    organiser = fields.String(
-        attribute="created_by",
-        allow_none=True,
-        metadata=describe("Account that created it or took it over; null if no organiser is left."),
+    status_reason = doc.text("Why the tournament was cancelled or could not start.", null=True)
+    organiser = doc.text(
+        "Account that created it or took it over; null if no organiser is left.", null=True, attribute="created_by"
     )
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
@@ -131,32 +108,28 @@ class WholeTournamentView(TournamentView):
     class Meta(TournamentView.Meta):
         include = term_fields.of_view(TERMS)
 
-    organisers = fields.List(fields.Nested(OrganiserView), metadata=describe("Accounts that run the tournament."))
-    requires_code = fields.Boolean(
-        metadata=describe("Whether accounts that are no guests need a join code to enter bots.")
+    organisers = doc.listing("Accounts that run the tournament.", fields.Nested(OrganiserView))
+    requires_code = doc.flag("Whether accounts that are no guests need a join code to enter bots.")
+    has_guests = doc.flag("Whether there is a list of accounts that may enter bots.")
+    entries = doc.nested("Numbers of entries. GET …/entries lists them.", EntriesView)
+    table_sizes = doc.listing(
+        "Numbers of seats at the tables of a round of all entered bots, the largest first.", fields.Integer()
     )
-    has_guests = fields.Boolean(metadata=describe("Whether there is a list of accounts that may enter bots."))
-    entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries. GET …/entries lists them."))
-    table_sizes = fields.List(
-        fields.Integer(),
-        metadata=describe("Numbers of seats at the tables of a round of all entered bots, the largest first."),
+    preflight_until = doc.of(
+        UtcDateTime,
+        "Until when the tournament waits for bots called before the first round; null at any other time.",
+        null=True,
     )
-    preflight_until = UtcDateTime(
-        allow_none=True,
-        metadata=describe(
-            "Until when the tournament waits for bots called before the first round; null at any other time."
-        ),
-    )
-    next_round_at = UtcDateTime(
-        allow_none=True, metadata=describe("When the next round begins, if it waits for its time; otherwise null.")
+    next_round_at = doc.of(
+        UtcDateTime, "When the next round begins, if it waits for its time; otherwise null.", null=True
     )
     progress = fields.Nested(ProgressView)
-    tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))
-    voided_matches = fields.Integer(
-        metadata=describe("Number of matches that were voided after their end. GET /voids?tournament=… lists them.")
+    tie_breaks = doc.listing("Tie-breaks in the order in which they apply.", fields.String())
+    voided_matches = doc.integer(
+        "Number of matches that were voided after their end. GET /voids?tournament=… lists them."
     )
-    draw = fields.String(
+    draw = doc.text(
+        "The seed of all random decisions, 32 bytes in hex; null until the tournament is over.",
+        null=True,
         attribute="public_draw_key",
-        allow_none=True,
-        metadata=describe("The seed of all random decisions, 32 bytes in hex; null until the tournament is over."),
     )

@@ -6,10 +6,8 @@ import pytest
 from markupsafe import Markup
 
 from api.pages.charts import (
-    Bin,
     RatingStep,
     StackPart,
-    histogram,
     interval_bar,
     rating_history,
     sparkline,
@@ -135,25 +133,6 @@ def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:
     (bar,) = shapes(interval_bar(900, 800, 1500, (1400, 1528), "x"), "rect")
 
     assert (bar["x"], bar["width"]) == ("4", "50")
-
-
-def test_bars_stand_on_the_ground_and_are_as_high_as_their_number() -> None:
-    # Three bins of 180 from 66, 2 apart; 10 is 170 high, and the ground lies at 184.
-    svg = histogram([Bin("0", 10), Bin("50", 0), Bin("100", 5)], "Bots by rating", "150")
-
-    first, last = shapes(svg, "rect")
-    names = [one.text for one in parsed(svg).iter("text")]
-
-    assert (first["x"], first["y"], first["width"], first["height"]) == ("67", "14", "178", "170")
-    assert (last["x"], last["y"], last["height"]) == ("427", "99", "85")
-    assert names == ["0", "5", "10", "0", "50", "100", "150"]
-    assert parsed(svg)[1].text == "15 in 3 bars"
-
-
-def test_of_many_bars_some_are_named() -> None:
-    svg = histogram([Bin(str(at), 1) for at in range(20)], "x", "20")
-
-    assert [one.text for one in parsed(svg).iter("text")][2:] == ["0", "3", "6", "9", "12", "15", "18"]
 
 
 def test_parts_of_a_whole_lie_side_by_side_and_nothing_is_left_out_but_nothing() -> None:

@@ -268,16 +268,6 @@ def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Servi
     assert asked(2) == asked(5) <= 20
 
 
-def test_the_histogram_counts_all_bots_without_gaps(service: Service) -> None:
-    bots, ladder = played(service, 7, 11)
-
-    with service.database.read() as session:
-        spread = ladder_rows.rating_histogram(session, ladder, 10)
-
-    assert sum(spread.values()) == len(bots)
-    assert list(spread) == list(range(min(spread), max(spread) + 1, 10))
-
-
 def test_trend_and_last_ranks_both_end_with_the_latest_match(service: Service) -> None:
     world = World(service.database)
     bots = [service.verified_bot(service.person())["id"] for _ in range(3)]
