@@ -7,12 +7,12 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
-from markupsafe import Markup
 
 from api.errors import invalid
 from api.fields import points
 from api.ladders.schemas import LAST_ACT
-from api.pages.charts import interval_bar, sparkline
+from api.pages.charts.bars import interval_bar
+from api.pages.charts.curves import sparkline
 from api.pages.page import Pages, page
 from api.pages.paging import cursor_links, cursor_query
 from api.pages.parameters import choice, whole_number
@@ -26,6 +26,8 @@ from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 pages = Pages("ladders", __name__)
+
+Json = dict[str, Any]
 
 ROWS_PER_PAGE: Final = 50
 LADDERS: Final = 48
@@ -51,28 +53,6 @@ class LeaderboardQuery:
         values = {"find": self.text, "sort": self.order, "reverse": int(self.backwards), "page": self.page} | changes
         defaults = {"find": "", "sort": "rank", "reverse": 0, "page": 1}
         return "?" + urlencode({name: value for name, value in values.items() if value != defaults[name]})
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Describe a sortable column: the link that sorts by it, and its current sort order."""
-
-    name: str
-    href: str
-    sorted: str  # the value of aria-sort, or ""
-    classes: str
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderboardEntry:
-    """Represent a bot on the page of a ladder. ``change`` is its last one in micro-points."""
-
-    row: RankedBot
-    version: str | None
-    trend: trends.Trend | None
-    change: int | None
-    spark: Markup | None
-    interval: Markup | None
 
 
 @pages.view("/ladders", "cursor")
@@ -188,13 +168,13 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
     )
 
 
-def _rows(ladder_id: str, rows: Sequence[RankedBot], *, up_to: int | None = None) -> list[LeaderboardEntry]:
+def _rows(ladder_id: str, rows: Sequence[RankedBot], *, up_to: int | None = None) -> list[Json]:
     recent_trends = trends.load_trends(current_session(), ladder_id, [row.bot_id for row in rows], up_to=up_to)
     domain = _domain([row.interval for row in rows if row.interval])
     return [_row(row, recent_trends.get(row.bot_id), domain, is_past=up_to is not None) for row in rows]
 
 
-def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float], *, is_past: bool) -> LeaderboardEntry:
+def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float], *, is_past: bool) -> Json:
     version = row.version if not is_past else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Recent rating") if len(values) > 1 else None
@@ -203,7 +183,7 @@ def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float]
     if row.interval:
         low, high = row.interval
         bar = interval_bar((low + high) / 2, low, high, domain, "95 % interval")
-    return LeaderboardEntry(row, version, trend, change, spark, bar)
+    return {"row": row, "version": version, "trend": trend, "change": change, "spark": spark, "interval": bar}
 
 
 def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -214,13 +194,15 @@ def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _column(name: str, query: LeaderboardQuery) -> Column:
+def _column(name: str, query: LeaderboardQuery) -> Json:
+    """Return a sortable column: the link that sorts by it, and its current order as ``aria-sort``."""
     is_sorted = query.order == name
     backwards = is_sorted and not query.backwards
     descends = (name in DESCENDING) != query.backwards
     aria_sort = ("descending" if descends else "ascending") if is_sorted else ""
     classes = "number" if name in ("rank", *DESCENDING) else ""
-    return Column(name.title(), query.href(sort=name, reverse=int(backwards), page=1), aria_sort, classes)
+    href = query.href(sort=name, reverse=int(backwards), page=1)
+    return {"name": name.title(), "href": href, "sorted": aria_sort, "classes": classes}
 
 
 def _read_query() -> LeaderboardQuery:

@@ -62,7 +62,7 @@ def install(app: Flask) -> None:
         return send_static_file(rest if version.startswith("v-") else name, "no-cache")
 
     for path, name in UNASKED.items():
-        app.add_url_rule(path, path, partial(send_static_file, name, CACHE_A_DAY))
+        app.add_url_rule(path, name.partition(".")[0], partial(send_static_file, name, CACHE_A_DAY))
 
     @app.get("/robots.txt")
     def robots() -> Response:

@@ -1,4 +1,4 @@
-"""Serve the list of acts of operators and organisers, as a list and as files."""
+"""Serve the list of acts of operators and organisers, as a list and as a file."""
 
 from typing import Any
 
@@ -39,19 +39,6 @@ def download_csv(query: dict[str, Any]) -> Response:
     """
     found = acts.load_all(current_session(), _filter(query))
     return attachment("text/csv", "acts.csv", "".join(acts.write_csv(found)))
-
-
-@resource.get("/acts.ndjson", account, query=ActFileQuery, scope=Scope.ALL)
-@resource.file_response("application/x-ndjson", "One JSON object per act, the oldest first.")
-def download_ndjson(query: dict[str, Any]) -> Response:
-    """Download acts as lines of JSON
-
-    The file has all acts that pass the filter, with the members of `GET /acts`. Operators get all acts; organisers
-    those of a tournament they run, which they must name: without it, the response is a 403. Both need a token of the
-    scope `all`.
-    """
-    found = acts.load_all(current_session(), _filter(query))
-    return attachment("application/x-ndjson", "acts.ndjson", "".join(acts.write_ndjson(found)))
 
 
 @resource.get("/restores", anyone, items=ActView)

@@ -6,7 +6,7 @@ from api.auth import anyone
 from api.extended import Extended
 from api.pagination import PageQuery, envelope, read_cursor
 from api.tournaments.access import TOURNAMENT, get_visible_tournament
-from api.tournaments.pairings import ROUND, bot_reference, may_show_entrants, visible_table
+from api.tournaments.pairings import ROUND, may_show_entrants, visible_byes, visible_table
 from api.tournaments.round_schemas import RoundView, WholeRoundView
 from api.views import Resource, current_session
 from referee.db.paging import Page, read_values
@@ -44,8 +44,4 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
         [found.tables[-1]] if found.tables and found.tables[-1] < summary.tables else None,
     )
     visible = summary.state == RoundState.OVER or may_show_entrants(tournament)
-    byes = [
-        {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
-        for bye in found.tournament_round.byes
-    ]
-    return Extended(summary, bye_entrants=byes, **envelope(page, query))
+    return Extended(summary, bye_entrants=visible_byes(found, visible), **envelope(page, query))

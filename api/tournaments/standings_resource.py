@@ -1,23 +1,27 @@
 """Serve the standings of a tournament over HTTP."""
 
-from typing import Any
+from typing import Any, Final
 
 from flask import Response
 
 from api import examples
 from api.auth import anyone
 from api.downloads.sending import attachment
+from api.downloads.tables import csv_text
 from api.pagination import PageQuery, page_in_memory
 from api.tournaments import standings_cache
 from api.tournaments.access import TOURNAMENT, get_visible_tournament
-from api.tournaments.standings_files import standings_csv
-from api.tournaments.standings_schemas import OwnStandingView, StandingsPage
+from api.tournaments.standings_schemas import OwnStandingView, StandingsPage, StandingsRow
 from api.views import Resource
 from referee.errors import NotFound
+from referee.standings import TIE_BREAKS
+from referee.standings.presentation import tie_break
 
 resource = Resource("standings", TOURNAMENT, "Standings of tournaments, and other figures from their results.")
 
 Json = dict[str, Any]
+FIRST: Final = ("rank", "bot", "name", "owner", "owner_name", "matches", "byes", "points", "points_exact", "wins")
+LAST: Final = ("draws", "losses", "returns", "withdrawn", "disqualification")
 
 
 @resource.get("/standings", anyone, StandingsPage, query=PageQuery, transaction=None, documents=examples.READ_STANDINGS)
@@ -62,4 +66,12 @@ def download_csv(tournament_id: str) -> Response:
     spreadsheet could run as formulas begin with an apostrophe.
     """
     tournament = get_visible_tournament(tournament_id)
-    return attachment("text/csv", f"{tournament_id}-standings.csv", standings_csv(tournament))
+    kept = standings_cache.tournament_entry(tournament_id)
+    ranked = standings_cache.ranked_entrants(kept)
+    found = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament.id, ranked, computed=False))
+    names = [name for name in TIE_BREAKS[tournament.format] if name not in FIRST]
+    rows = [
+        [*(row[name] for name in FIRST), *(tie_break(row, name) for name in names), *(row[name] for name in LAST)]
+        for row in found
+    ]
+    return attachment("text/csv", f"{tournament_id}-standings.csv", csv_text([*FIRST, *names, *LAST], rows))
