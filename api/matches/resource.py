@@ -24,8 +24,11 @@ from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.friendlies import rules
 from referee.match.time_limits import Limits
-from referee.matches import fault_reports, friendlies, logs, matches, quotas
-from referee.matches.match_filters import MatchFilter
+from referee.matches import friendlies, matches
+from referee.matches.lists import fault_reports
+from referee.matches.lists.match_filters import MatchFilter
+from referee.matches.logs import logs
+from referee.matches.queue import quotas
 from referee.matches.tables import StoredMatch
 from referee.workflows.ending import match_retry
 from referee.workflows.publishing import visibility
