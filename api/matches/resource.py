@@ -5,7 +5,6 @@ from typing import Any
 
 from flask import Response, request
 
-from api import examples
 from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
 from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
@@ -37,7 +36,7 @@ from referee.workflows.voids import match_cancellation, void_proposals
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.get('/<id("mat"):match_id>/log', anyone, documents=examples.DOWNLOAD_LOG)
+@resource.get('/<id("mat"):match_id>/log', anyone)
 @resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
 def log(match_id: str) -> Response:
     """Download the log of a match
