@@ -24,7 +24,7 @@ RUN = """
 import sys
 sys.meta_path = [finder for finder in sys.meta_path if "editable" not in repr(finder)]
 import pytest
-sys.exit(pytest.console_main())
+sys.exit(pytest.main())
 """
 LISTS = (referee_extras.EXTRAS, referee_extras.LIBRARIES)
 ALL = (*LISTS[0], *LISTS[1])
