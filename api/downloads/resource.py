@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from flask import Response
 
-from api import doc
 from api.auth import anyone, viewer
 from api.downloads import files
 from api.downloads.sending import BUSY, send_file
@@ -44,22 +43,20 @@ GZIP: Final = ("application/gzip", "The concatenated logs as JSON lines, gzipped
 class AfterQuery(Query):
     """Select where to resume a download."""
 
-    after = doc.of(
-        Id, "Id of the match of the last complete log received. Only later logs are sent.", "mat", load_default=None
-    )
+    after = Id("mat", "Id of the match of the last complete log received. Only later logs are sent.", load_default=None)
 
 
 class SpanQuery(AfterQuery):
     """Select a span of time, and where to resume."""
 
-    finished_since = doc.of(QueryTime, "Only matches that ended at this time or later.")
-    finished_before = doc.of(QueryTime, "Only matches that ended before this time.")
+    finished_since = QueryTime("Only matches that ended at this time or later.")
+    finished_before = QueryTime("Only matches that ended before this time.")
 
 
 class ServiceSpanQuery(SpanQuery):
     """Select a span of time of the whole service, and where to resume."""
 
-    finished_since = doc.of(QueryTime, "Only matches that ended at this time or later. Required.", required=True)
+    finished_since = QueryTime("Only matches that ended at this time or later. Required.", required=True)
 
 
 @resource.get('/tournaments/<id("trn"):tournament_id>/logs', anyone, query=AfterQuery, **LOGS)

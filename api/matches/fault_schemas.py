@@ -3,14 +3,14 @@
 import base64
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow.fields import Date
 
-from api import doc
+from api import fields
 from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8
 from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
-from referee.matches.recording import MAX_REPORT_BYTES
+from referee.matches.logs.recording import MAX_REPORT_BYTES
 from referee.protocol.fault_advice import ADVICE
 
 CODES = list(FAULTS)
@@ -18,8 +18,8 @@ LONGEST_VERSION = 128
 
 
 class MatchFaultQuery(PageQuery):
-    code = fields.String(validate=validate.OneOf(CODES))
-    version = doc.text("Version of the bot.", validate=Length(1, LONGEST_VERSION))
+    code = fields.OneOf(CODES)
+    version = fields.String("Version of the bot.", validate=Length(1, LONGEST_VERSION))
 
 
 class FaultQuery(MatchFaultQuery):
@@ -53,53 +53,52 @@ def is_cut(body: bytes | None) -> bool:
 
 
 class FaultView(View):
-    id = doc.integer("Id of the fault. `GET /faults/{id}` returns the whole report.", attribute="fault.id")
+    id = fields.Integer("Id of the fault. `GET /faults/{id}` returns the whole report.", attribute="fault.id")
     match = fields.String(attribute="fault.match_id")
-    n = doc.integer("Number of the decision point in the match.", attribute="fault.n")
+    n = fields.Integer("Number of the decision point in the match.", attribute="fault.n")
     seat = fields.Integer(attribute="fault.seat")
     bot = fields.String(attribute="fault.bot_id")
-    version = doc.text("Version of the bot when the match began.", null=True)
-    code = doc.text("Code of the fault, from a closed list.", attribute="fault.code", validate=validate.OneOf(CODES))
-    detail = doc.text("A description of what was wrong.", attribute="fault.detail")
-    advice = doc.of(Advice, "What to do about the fault.", "fault.code")
-    timing = doc.mapping("Latency breakdown in milliseconds.", null=True, attribute="fault.timing")
+    version = fields.String("Version of the bot when the match began.", allow_none=True)
+    code = fields.OneOf(CODES, "Code of the fault, from a closed list.", attribute="fault.code")
+    detail = fields.String("A description of what was wrong.", attribute="fault.detail")
+    advice = Advice("fault.code", "What to do about the fault.")
+    timing = fields.Dict("Latency breakdown in milliseconds.", allow_none=True, attribute="fault.timing")
     created_at = UtcDateTime(attribute="fault.created_at")
 
 
 class FaultReportView(FaultView):
-    request = doc.of(
-        Utf8, "The exact body that was sent; null if it was not stored.", null=True, attribute="fault.request"
+    request = Utf8(
+        "The exact body that was sent; null if it was not stored.", allow_none=True, attribute="fault.request"
     )
-    request_cut = doc.of(IsCut, "Whether the stored request may be cut off.", "fault.request")
-    reply = doc.of(
-        Utf8,
+    request_cut = IsCut("fault.request", "Whether the stored request may be cut off.")
+    reply = Utf8(
         "The response body if it is UTF-8, otherwise null. It is untrusted: display it as text only.",
-        null=True,
+        allow_none=True,
         attribute="fault.reply",
     )
-    reply_base64 = doc.of(
-        Base64, "The response body in Base64 if it is not UTF-8, otherwise null.", "fault.reply", null=True
+    reply_base64 = Base64(
+        "fault.reply", "The response body in Base64 if it is not UTF-8, otherwise null.", allow_none=True
     )
-    reply_cut = doc.of(IsCut, "Whether the stored reply may be cut off.", "fault.reply")
-    played = doc.mapping("The action played instead; null while opponents have not acted yet.", null=True)
-    curl = doc.text("Command that repeats the question, for the owner only; null if there is none.", null=True)
+    reply_cut = IsCut("fault.reply", "Whether the stored reply may be cut off.")
+    played = fields.Dict("The action played instead; null while opponents have not acted yet.", allow_none=True)
+    curl = fields.String(
+        "Command that repeats the question, for the owner only; null if there is none.", allow_none=True
+    )
 
 
 class ReportedErrorView(View):
     match = fields.String(attribute="reported.match_id")
     seat = fields.Integer(attribute="reported.seat")
-    version = doc.text("Version of the bot when the match began.", null=True)
-    errors = doc.integer("Number of answers with an error in this match.", attribute="reported.errors")
-    n = doc.integer("Number of the decision point of the last error.", attribute="reported.n")
-    error = doc.text("The last error. It is untrusted: display it as text only.", attribute="reported.text")
-    created_at = doc.of(UtcDateTime, "When the last error was recorded.", attribute="reported.created_at")
+    version = fields.String("Version of the bot when the match began.", allow_none=True)
+    errors = fields.Integer("Number of answers with an error in this match.", attribute="reported.errors")
+    n = fields.Integer("Number of the decision point of the last error.", attribute="reported.n")
+    error = fields.String("The last error. It is untrusted: display it as text only.", attribute="reported.text")
+    created_at = UtcDateTime("When the last error was recorded.", attribute="reported.created_at")
 
 
 class ResponseStatsQuery(Query):
-    by = doc.text(
-        "Return one item per version, or one per version and day (UTC).",
-        load_default="version",
-        validate=validate.OneOf(["version", "day"]),
+    by = fields.OneOf(
+        ["version", "day"], "Return one item per version, or one per version and day (UTC).", load_default="version"
     )
 
 
@@ -111,26 +110,26 @@ class LatencyView(View):
 
 
 class HistogramBinView(View):
-    from_ms = doc.integer("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
+    from_ms = fields.Integer("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
     decisions = fields.Integer()
 
 
 class ResponsePeriodView(View):
     version = fields.String(allow_none=True)
-    day = fields.Date(allow_none=True)
-    first_at = doc.of(UtcDateTime, "When the first of these matches ended.")
+    day = Date(allow_none=True)
+    first_at = UtcDateTime("When the first of these matches ended.")
     last_at = UtcDateTime()
     matches = fields.Integer()
-    decisions = doc.integer("Number of questions sent to the bot.")
-    ms = doc.nested("Response times in milliseconds, as charged to the bot's clock.", LatencyView)
-    histogram = doc.listing(
-        "The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms.", fields.Nested(HistogramBinView)
+    decisions = fields.Integer("Number of questions sent to the bot.")
+    ms = fields.Nested(LatencyView, "Response times in milliseconds, as charged to the bot's clock.")
+    histogram = fields.List(
+        fields.Nested(HistogramBinView), "The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms."
     )
-    faults = doc.mapping("Number of faults by code.", keys=fields.String(), values=fields.Integer())
-    errors = doc.integer("Number of answers with which the bot reported an error of its own code.")
+    faults = fields.Dict("Number of faults by code.", keys=fields.String(), values=fields.Integer())
+    errors = fields.Integer("Number of answers with which the bot reported an error of its own code.")
 
 
 class ResponseStatsView(View):
     bot = fields.String()
-    matches = doc.integer("Number of matches included: at most the last 200 that are over.")
-    items = doc.listing("Statistics, latest first.", fields.Nested(ResponsePeriodView))
+    matches = fields.Integer("Number of matches included: at most the last 200 that are over.")
+    items = fields.List(fields.Nested(ResponsePeriodView), "Statistics, latest first.")

@@ -2,11 +2,9 @@
 
 from typing import get_args
 
-from marshmallow import fields, validate
-
-from api import doc
+from api import fields
 from api.chain.schemas import SignatureView
-from api.fields import Query, QueryInt, View, member_of
+from api.fields import Query, QueryInt, View
 from referee.matches.states import MatchState
 from referee.workflows.publishing.visibility import Pace
 
@@ -15,41 +13,43 @@ MOST_ROWS = 1_000
 
 
 class RowsQuery(Query):
-    after = doc.of(
-        QueryInt, "Return only rows after this one, the `next_after` of the previous page.", low=0, high=LAST
-    )
-    limit = doc.of(QueryInt, "The maximum number of rows.", low=1, high=MOST_ROWS, load_default=500)
+    after = QueryInt(0, LAST, "Return only rows after this one, the `next_after` of the previous page.")
+    limit = QueryInt(1, MOST_ROWS, "The maximum number of rows.", load_default=500)
 
 
 class PublicRowView(View):
-    number = doc.integer("Counts the public events of the match from 0.")
-    event = doc.mapping("A game event, masked for the public: hidden cards are `??`.")
+    number = fields.Integer("Counts the public events of the match from 0.")
+    event = fields.Dict("A game event, masked for the public: hidden cards are `??`.")
 
 
 class RowsView(View):
-    status = fields.String(validate=member_of(MatchState))
+    status = fields.OneOf(MatchState)
     reason = fields.String(allow_none=True)
-    open = doc.flag("Whether the whole log can be read with GET …/log.", attribute="is_public")
-    delayed = doc.flag("Whether rows become visible later, in groups; see `pace`.", attribute="is_delayed")
-    pace = doc.text(
+    open = fields.Boolean("Whether the whole log can be read with GET …/log.", attribute="is_public")
+    delayed = fields.Boolean("Whether rows become visible later, in groups; see `pace`.", attribute="is_delayed")
+    pace = fields.OneOf(
+        get_args(Pace),
         "When rows become visible. `at_once`: immediately; `rounds`: at the end of a round, or when they are a "
         "minute old; `all_tables`: when all matches with the same cards have played them.",
-        validate=validate.OneOf(get_args(Pace)),
     )
-    rows = doc.integer("Number of rows visible so far.")
-    placements = doc.listing("Placements, one per seat; null until the match is over.", fields.Integer(), null=True)
+    rows = fields.Integer("Number of rows visible so far.")
+    placements = fields.List(
+        fields.Integer(), "Placements, one per seat; null until the match is over.", allow_none=True
+    )
     items = fields.List(fields.Nested(PublicRowView))
-    next_after = doc.integer("The last row returned so far; pass it as `after` in the next request.", null=True)
+    next_after = fields.Integer(
+        "The last row returned so far; pass it as `after` in the next request.", allow_none=True
+    )
 
 
 class DecisionView(View):
     row = fields.Integer()
-    n = doc.integer("Number of the decision point.")
+    n = fields.Integer("Number of the decision point.")
     seat = fields.Integer()
-    question = doc.mapping(
-        "The body as sent to the bot; null for a forced move, about which no bot is asked.", null=True
+    question = fields.Dict(
+        "The body as sent to the bot; null for a forced move, about which no bot is asked.", allow_none=True
     )
-    decision = doc.mapping("The decision as a row of the log.")
+    decision = fields.Dict("The decision as a row of the log.")
 
 
 class VerificationView(View):
@@ -57,13 +57,13 @@ class VerificationView(View):
     rows = fields.Integer()
     match = fields.String()
     game = fields.String()
-    row = doc.integer("Number of the first invalid row; null if all rows are valid.", null=True)
-    reason = doc.text("Why that row is invalid.")
-    revealed = doc.flag("Whether the deals were revealed and follow from the seed.")
+    row = fields.Integer("Number of the first invalid row; null if all rows are valid.", allow_none=True)
+    reason = fields.String("Why that row is invalid.")
+    revealed = fields.Boolean("Whether the deals were revealed and follow from the seed.")
     placements = fields.List(fields.Integer())
-    digest = doc.text("SHA-256 of the last row before the reveal, in hex.")
-    signature = doc.nested(
-        "The signature of the log, made for these rows by a key of the service; null without one.",
+    digest = fields.String("SHA-256 of the last row before the reveal, in hex.")
+    signature = fields.Nested(
         SignatureView,
-        null=True,
+        "The signature of the log, made for these rows by a key of the service; null without one.",
+        allow_none=True,
     )

@@ -1,9 +1,7 @@
 """Define the schemas of voids of ended matches, and of proposals of them."""
 
-from marshmallow import fields
-
-from api import doc
-from api.fields import Id, PlainText, Strict, StrictBool, UtcDateTime, View, member_of
+from api import fields
+from api.fields import Id, PlainText, Strict, StrictBool, UtcDateTime, View
 from api.matches.schemas import WHOLE_GROUP
 from api.pagination import PageQuery
 from referee.matches.states import VoidState
@@ -11,55 +9,54 @@ from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 
 class VoidMatch(Strict):
-    reason = doc.of(PlainText, "Reason, shown to everyone.", MAX_REASON_LENGTH, required=True)
-    rematch = doc.of(
-        StrictBool,
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone.", required=True)
+    rematch = StrictBool(
         "Whether to play the match again with new cards. Default: null, in a running tournament if it is possible.",
-        null=True,
+        allow_none=True,
         load_default=None,
     )
-    whole_group = doc.of(StrictBool, f"Void {WHOLE_GROUP}. Required for duplicate deals.", load_default=False)
+    whole_group = StrictBool(f"Void {WHOLE_GROUP}. Required for duplicate deals.", load_default=False)
 
 
 class VoidQuery(PageQuery):
-    match = doc.of(Id, "Only those of this match or of its deal group.", "mat", attribute="match_id")
-    tournament = doc.of(Id, "Only those of matches of this tournament.", "trn", attribute="tournament_id")
-    state = fields.String(validate=member_of(VoidState))
+    match = Id("mat", "Only those of this match or of its deal group.", attribute="match_id")
+    tournament = Id("trn", "Only those of matches of this tournament.", attribute="tournament_id")
+    state = fields.OneOf(VoidState)
 
 
 class VoidView(View):
     id = fields.String()
     match = fields.String(attribute="match_id")
     tournament = fields.String(attribute="tournament_id", allow_none=True)
-    whole_group = doc.flag("Whether it concerns all matches that share the match's cards.")
-    rematch = doc.flag(
-        "Whether the match is to be played again; null: in a running tournament, if it is possible.", null=True
+    whole_group = fields.Boolean("Whether it concerns all matches that share the match's cards.")
+    rematch = fields.Boolean(
+        "Whether the match is to be played again; null: in a running tournament, if it is possible.", allow_none=True
     )
     reason = fields.String()
-    state = doc.text(
+    state = fields.OneOf(
+        VoidState,
         "`proposed`: waits for a second account and has no effect. `confirmed`: the match is void. `superseded`: "
         "the match was voided in another way before anybody decided.",
-        validate=member_of(VoidState),
     )
-    proposed_by = doc.text("Name of the account; null for the service itself, or if unknown.", null=True)
+    proposed_by = fields.String("Name of the account; null for the service itself, or if unknown.", allow_none=True)
     proposed_at = UtcDateTime(attribute="created_at")
-    decided_by = doc.text(
-        "Name of the account that confirmed, declined or withdrew it; null for the service itself.", null=True
+    decided_by = fields.String(
+        "Name of the account that confirmed, declined or withdrew it; null for the service itself.", allow_none=True
     )
-    decided_at = doc.of(UtcDateTime, "Null while it is only proposed.", null=True)
+    decided_at = UtcDateTime("Null while it is only proposed.", allow_none=True)
 
 
 class VoidedView(View):
-    void = doc.listing("Ids of matches that were voided.", fields.String(), attribute="matches")
-    cancelled = doc.listing("Ids of matches of the group that were cancelled.", fields.String())
-    rematches = doc.listing("Ids of rematches that were created.", fields.String())
-    ledger_entries = doc.listing(
-        "Numbers of the ledger entries that removed their results from ladders.",
+    void = fields.List(fields.String(), "Ids of matches that were voided.", attribute="matches")
+    cancelled = fields.List(fields.String(), "Ids of matches of the group that were cancelled.")
+    rematches = fields.List(fields.String(), "Ids of rematches that were created.")
+    ledger_entries = fields.List(
         fields.Integer(),
+        "Numbers of the ledger entries that removed their results from ladders.",
         attribute="entry_seqs",
     )
-    proposal = doc.nested(
-        "The proposal, if a second account has to confirm it first; else null. Nothing is void yet.",
+    proposal = fields.Nested(
         VoidView,
-        null=True,
+        "The proposal, if a second account has to confirm it first; else null. Nothing is void yet.",
+        allow_none=True,
     )

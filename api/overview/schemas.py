@@ -1,8 +1,6 @@
 """Define the schema of the overview: matches and tournaments in progress, counts."""
 
-from marshmallow import fields
-
-from api import doc
+from api import fields
 from api.fields import View
 from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
@@ -19,34 +17,34 @@ class ActiveTournamentView(View):
 
 
 class CountsView(View):
-    running = doc.integer("Number of matches in progress.")
-    waiting = doc.integer("Number of matches that have not begun.")
-    results = doc.integer("Number of matches that have ended.")
-    tournaments = doc.integer("Number of tournaments in progress.")
-    open = doc.integer("Number of tournaments open for entries.")
+    running = fields.Integer("Number of matches in progress.")
+    waiting = fields.Integer("Number of matches that have not begun.")
+    results = fields.Integer("Number of matches that have ended.")
+    tournaments = fields.Integer("Number of tournaments in progress.")
+    open = fields.Integer("Number of tournaments open for entries.")
 
 
 class LiveMatchView(MatchView):
-    scores = doc.listing(
-        "Scores by seat in the visible rows, in the points or chips of the game; null at first.",
+    scores = fields.List(
         fields.Integer(),
-        null=True,
+        "Scores by seat in the visible rows, in the points or chips of the game; null at first.",
+        allow_none=True,
         attribute="live.scores",
     )
-    round = doc.text('Title of the last visible round, as "Deal 3", or empty.', attribute="live.round")
+    round = fields.String('Title of the last visible round, as "Deal 3", or empty.', attribute="live.round")
 
 
 class NowView(View):
-    matches = doc.listing(
-        "Matches in progress, one of each game, the closest first; each stays until it is over.",
+    matches = fields.List(
         fields.Nested(LiveMatchView),
+        "Matches in progress, one of each game, the closest first; each stays until it is over.",
     )
-    featured = doc.text(
+    featured = fields.String(
         "Id of the match in progress with the highest rated players, tournaments first, until it is over. Null if "
         "there is none whose players and rows are shown immediately.",
-        null=True,
+        allow_none=True,
     )
-    tournaments = doc.listing(
-        "Tournaments that are running or paused, newest first, at most 12.", fields.Nested(ActiveTournamentView)
+    tournaments = fields.List(
+        fields.Nested(ActiveTournamentView), "Tournaments that are running or paused, newest first, at most 12."
     )
     counts = fields.Nested(CountsView)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from api import doc, errors
+from api import errors
 from api.auth import anyone
 from api.fields import Query, QueryInt
 from api.streams.connections import MEDIA_TYPE
@@ -25,7 +25,7 @@ LAST = 999_999_999
 
 
 class FollowQuery(Query):
-    after = doc.of(QueryInt, "Send only messages after this id. `Last-Event-ID` takes precedence.", low=0, high=LAST)
+    after = QueryInt(0, LAST, "Send only messages after this id. `Last-Event-ID` takes precedence.")
 
 
 class StreamResource(Resource):

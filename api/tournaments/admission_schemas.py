@@ -1,30 +1,28 @@
 """Define the schemas of the admission to a tournament, and of requests to enter bots."""
 
-from marshmallow import fields
-
-from api import doc
-from api.fields import Id, OptionalBody, PlainText, Strict, UtcDateTime, View, describe
+from api import fields
+from api.fields import Id, OptionalBody, PlainText, Strict, UtcDateTime, View
 from api.messages import Length
 from referee.tournaments.admission import MAX_GUESTS
 from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 CODE = fields.String(
+    "Join code of the tournament, if it needs one. Case, spaces and hyphens do not matter.",
     allow_none=True,
     validate=Length(1, 100),
-    metadata=describe("Join code of the tournament, if it needs one. Case, spaces and hyphens do not matter."),
 )
 
 
 class AdmissionBody(Strict):
-    join_code = doc.text(
+    join_code = fields.String(
         "6 to 40 letters and digits, which owners send to enter bots; null for none.",
-        null=True,
+        allow_none=True,
         required=True,
         validate=Length(1, 100),
     )
-    guests = doc.listing(
-        "Names or ids of the accounts that may enter bots without a code; empty for no list.",
+    guests = fields.List(
         fields.String(validate=Length(1, 100)),
+        "Names or ids of the accounts that may enter bots without a code; empty for no list.",
         required=True,
         validate=Length(0, MAX_GUESTS),
     )
@@ -36,7 +34,7 @@ class GuestView(View):
 
 
 class AdmissionView(View):
-    join_code = doc.text("The code in small letters, without spaces and hyphens.", null=True)
+    join_code = fields.String("The code in small letters, without spaces and hyphens.", allow_none=True)
     guests = fields.List(fields.Nested(GuestView))
 
 
@@ -46,13 +44,13 @@ class NewEntryRequest(Strict):
 
 
 class Refusal(OptionalBody):
-    reason = doc.of(PlainText, "Reason, shown to the owner of the bot.", MAX_REASON_LENGTH, load_default=None)
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to the owner of the bot.", load_default=None)
 
 
 class EntryRequestView(View):
     bot = fields.String(attribute="bot.id")
     name = fields.String(attribute="bot.name")
-    owner = doc.text("Id of the owner's account.", attribute="bot.owner_id")
+    owner = fields.String("Id of the owner's account.", attribute="bot.owner_id")
     created_at = UtcDateTime()
-    refused_at = doc.of(UtcDateTime, "When the organiser refused the bot; null while it waits.", null=True)
-    reason = doc.text("Why the organiser refused the bot.", null=True)
+    refused_at = UtcDateTime("When the organiser refused the bot; null while it waits.", allow_none=True)
+    reason = fields.String("Why the organiser refused the bot.", allow_none=True)

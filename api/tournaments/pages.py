@@ -29,8 +29,8 @@ from referee.db.engine import current_time
 from referee.errors import Conflict, NotFound
 from referee.games import catalogue
 from referee.matches import matches, voids
-from referee.matches.ended_openings import OpeningFilter, count_ended_openings
-from referee.matches.match_filters import MatchFilter
+from referee.matches.deals.ended_openings import OpeningFilter, count_ended_openings
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.states import MatchState, VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import validates_schema
 
-from api import doc
-from api.fields import Id, NextMinute, OptionalBody, Part, PlainText, Strict, UtcDateTime, View, member_of
+from api import fields
+from api.fields import Changes, Id, NextMinute, OptionalBody, Part, PlainText, Strict, UtcDateTime, View
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import TimeView
 from api.pagination import PageQuery
@@ -18,7 +18,7 @@ from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 class NewTournament(Strict):
     """Describe the terms of a new tournament."""
 
-    game = fields.String(required=True, validate=validate.OneOf(GAMES))
+    game = fields.OneOf(GAMES, required=True)
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     class Meta(Strict.Meta):
@@ -29,26 +29,21 @@ class NewTournament(Strict):
         check_options(tournament["game"], tournament["seats"], tournament["options"], seats_field="seats")
 
 
-class TournamentChanges(Strict):
+class TournamentChanges(Changes):
     time = fields.Nested(TimeView)
 
-    class Meta(Strict.Meta):
+    class Meta(Changes.Meta):
         include = term_fields.of_body(is_new=False)
-
-    @validates_schema
-    def holds_something(self, changes: dict[str, object], **_: object) -> None:
-        if not changes:
-            raise ValidationError("Give at least one field to change.")
 
 
 class CancelTournament(OptionalBody):
-    reason = doc.of(PlainText, "Reason, shown to everyone as `status_reason`.", MAX_REASON_LENGTH, load_default=None)
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone as `status_reason`.", load_default=None)
 
 
 class TournamentQuery(PageQuery):
-    status = fields.String(validate=member_of(TournamentState))
-    game = fields.String(validate=validate.OneOf(GAMES))
-    organiser = doc.of(Id, "Return only tournaments that this account runs.", "acc")
+    status = fields.OneOf(TournamentState)
+    game = fields.OneOf(GAMES)
+    organiser = Id("acc", "Return only tournaments that this account runs.")
 
 
 class OrganiserView(View):
@@ -57,24 +52,24 @@ class OrganiserView(View):
 
 
 class ProgressView(View):
-    done = doc.integer("Number of matches that are over.")
-    total = doc.integer("Number of all matches, including matches that are not created yet.")
-    by_status = doc.mapping("Number of matches by status.", keys=fields.String(), values=fields.Integer())
-    tournament_round = doc.integer("The earliest round that is not over; 0 before the first round.")
-    rounds = doc.integer("Number of rounds paired so far.")
-    estimated_end = doc.of(
-        NextMinute, "Estimated time of the end, rounded up to a minute; null if there is no estimate.", null=True
+    done = fields.Integer("Number of matches that are over.")
+    total = fields.Integer("Number of all matches, including matches that are not created yet.")
+    by_status = fields.Dict("Number of matches by status.", keys=fields.String(), values=fields.Integer())
+    tournament_round = fields.Integer("The earliest round that is not over; 0 before the first round.")
+    rounds = fields.Integer("Number of rounds paired so far.")
+    estimated_end = NextMinute(
+        "Estimated time of the end, rounded up to a minute; null if there is no estimate.", allow_none=True
     )
 
 
 class EntriesView(View):
-    entered = doc.integer("Number of entered bots, without withdrawn ones.")
+    entered = fields.Integer("Number of entered bots, without withdrawn ones.")
     withdrawn = fields.Integer()
-    asked = doc.integer("Number of bots that were called before the start and have not answered yet.")
-    ready = doc.integer("Number of bots that answered the preflight call.")
-    absent = doc.integer("Number of bots that could not be reached.")
-    substitutes = doc.integer("Number of bots for which a substitute plays now.")
-    disqualified = doc.integer("Number of disqualified bots.")
+    asked = fields.Integer("Number of bots that were called before the start and have not answered yet.")
+    ready = fields.Integer("Number of bots that answered the preflight call.")
+    absent = fields.Integer("Number of bots that could not be reached.")
+    substitutes = fields.Integer("Number of bots for which a substitute plays now.")
+    disqualified = fields.Integer("Number of disqualified bots.")
 
 
 class TermsView(View):
@@ -91,10 +86,12 @@ class TournamentView(View):
     id = fields.String()
     game = fields.String()
     time = Part(TimeView)
-    status = fields.String(validate=member_of(TournamentState))
-    status_reason = doc.text("Why the tournament was cancelled or could not start.", null=True)
-    organiser = doc.text(
-        "Account that created it or took it over; null if no organiser is left.", null=True, attribute="created_by"
+    status = fields.OneOf(TournamentState)
+    status_reason = fields.String("Why the tournament was cancelled or could not start.", allow_none=True)
+    organiser = fields.String(
+        "Account that created it or took it over; null if no organiser is left.",
+        allow_none=True,
+        attribute="created_by",
     )
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
@@ -108,28 +105,27 @@ class WholeTournamentView(TournamentView):
     class Meta(TournamentView.Meta):
         include = term_fields.of_view(TERMS)
 
-    organisers = doc.listing("Accounts that run the tournament.", fields.Nested(OrganiserView))
-    requires_code = doc.flag("Whether accounts that are no guests need a join code to enter bots.")
-    has_guests = doc.flag("Whether there is a list of accounts that may enter bots.")
-    entries = doc.nested("Numbers of entries. GET …/entries lists them.", EntriesView)
-    table_sizes = doc.listing(
-        "Numbers of seats at the tables of a round of all entered bots, the largest first.", fields.Integer()
+    organisers = fields.List(fields.Nested(OrganiserView), "Accounts that run the tournament.")
+    requires_code = fields.Boolean("Whether accounts that are no guests need a join code to enter bots.")
+    has_guests = fields.Boolean("Whether there is a list of accounts that may enter bots.")
+    entries = fields.Nested(EntriesView, "Numbers of entries. GET …/entries lists them.")
+    table_sizes = fields.List(
+        fields.Integer(), "Numbers of seats at the tables of a round of all entered bots, the largest first."
     )
-    preflight_until = doc.of(
-        UtcDateTime,
+    preflight_until = UtcDateTime(
         "Until when the tournament waits for bots called before the first round; null at any other time.",
-        null=True,
+        allow_none=True,
     )
-    next_round_at = doc.of(
-        UtcDateTime, "When the next round begins, if it waits for its time; otherwise null.", null=True
+    next_round_at = UtcDateTime(
+        "When the next round begins, if it waits for its time; otherwise null.", allow_none=True
     )
     progress = fields.Nested(ProgressView)
-    tie_breaks = doc.listing("Tie-breaks in the order in which they apply.", fields.String())
-    voided_matches = doc.integer(
+    tie_breaks = fields.List(fields.String(), "Tie-breaks in the order in which they apply.")
+    voided_matches = fields.Integer(
         "Number of matches that were voided after their end. GET /voids?tournament=… lists them."
     )
-    draw = doc.text(
+    draw = fields.String(
         "The seed of all random decisions, 32 bytes in hex; null until the tournament is over.",
-        null=True,
+        allow_none=True,
         attribute="public_draw_key",
     )

@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from flask import Response
 
-from api import examples
 from api.auth import anyone
 from api.downloads.sending import attachment
 from api.downloads.tables import csv_text
@@ -24,7 +23,7 @@ FIRST: Final = ("rank", "bot", "name", "owner", "owner_name", "matches", "byes",
 LAST: Final = ("draws", "losses", "returns", "withdrawn", "disqualification")
 
 
-@resource.get("/standings", anyone, StandingsPage, query=PageQuery, transaction=None, documents=examples.READ_STANDINGS)
+@resource.get("/standings", anyone, StandingsPage, query=PageQuery, transaction=None)
 def show(query: Json, tournament_id: str) -> Any:
     """Get the standings, best first
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from referee.match.match import Answer, Match
-from referee.matches.claims import Claim
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
+from referee.matches.queue.claims import Claim
 from tests.database.world import World
 from tests.match.playing import public_items
 

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from referee.match.canonical import dumps
 from referee.match.log import parse_row
-from referee.matches import log_pruning
+from referee.matches.logs import log_pruning
 from referee.matches.tables import MatchLog, Result
 from tests.api.conftest import Service
 from tests.database.world import World

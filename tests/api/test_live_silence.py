@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from referee.bots.tables import Bot
 from referee.match.match import Answer
-from referee.matches.recording import FaultReport, PendingAnswer
+from referee.matches.logs.recording import FaultReport, PendingAnswer
 from referee.matches.tables import MatchSeat
 from tests.api.conftest import API, Service
 from tests.api.playing import Playing

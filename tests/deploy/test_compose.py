@@ -29,7 +29,7 @@ SECRETS = {"REFEREE_MASTER_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
 EMPTY = {"REFEREE_EGRESS_ALLOW", "COMPOSE_PROFILES"}
 OF_COMPOSE = {"COMPOSE_PROFILES"}  # read by Compose itself
 KNOWN = {f"REFEREE_{name.upper()}" for name in setting_defaults()} | {
-    *("DATABASE_URL", "REDIS_URL", "REFEREE_DATA", "REFEREE_ACCEPTED_MASTER_KEYS"),
+    *("DATABASE_URL", "REDIS_URL", "REFEREE_DATA", "REFEREE_ACCEPTED_MASTER_KEYS")
 }
 FIXED = {  # settings that the operator does not choose in .env
     "data_dir": "a tmpfs: the containers keep nothing",

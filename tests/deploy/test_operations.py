@@ -13,18 +13,17 @@ from pathlib import Path
 import click
 from redis import Redis
 from rq import Worker
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from referee.accounts import accounts
 from referee.accounts.tables import Account
 from referee.botclient import address_guard
 from referee.cli import main
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.matches.states import MatchState
 from referee.settings import setting_defaults
 from tests.deploy.compose import ROOT
-from tests.deploy.processes import PATIENCE_S, environment_here, free_port, free_ports, listens, process, until
+from tests.deploy.processes import PATIENCE_S, environment_here, free_ports, listens, process, until
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -165,26 +164,6 @@ def test_the_processes_start_without_docker_and_end_when_told(tmp_path: Path) ->
         ended = [one.wait(PATIENCE_S) for one in lasting]
 
     assert ended == [0, 0, 0]
-
-
-def test_processes_started_by_themselves_refuse_a_schema_that_is_not_theirs(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path}/referee.db")
-    upgrade(database)
-    with database.write() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    database.dispose()
-    settings = environment_here(REFEREE_DATA=str(tmp_path), REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
-    commands = ["gunicorn api.wsgi:app --bind 127.0.0.1:0", "python -m workers.worker", "python -m workers.scheduler"]
-
-    with ExitStack() as stack:
-        started = [stack.enter_context(process(command, settings, tmp_path)) for command in commands]
-        ended = [one.wait(PATIENCE_S) for one in started]
-
-    assert all(ended)
-    for program, processes in {"gunicorn": 1, "python": 2}.items():
-        said = (tmp_path / f"{program}.log").read_text()
-        assert said.count("The database has schema 9999, made by a newer version of Referee") == processes
-        assert "Traceback" not in said
 
 
 def ready(port: int) -> str:

@@ -90,10 +90,7 @@ def good(api_port: int) -> Iterator[Api]:
 @pytest.fixture
 def proxy_port(tmp_path: Path, api_port: int, good: Api) -> Iterator[int]:
     with name_server() as names:
-        changes = {
-            "http://api:8000": f"http://api:{api_port}",
-            "resolver 127.0.0.11": f"resolver 127.0.0.1:{names}",
-        }
+        changes = {"http://api:8000": f"http://api:{api_port}", "resolver 127.0.0.11": f"resolver 127.0.0.1:{names}"}
         with in_front_of(api_port, tmp_path, Upstream(), **changes) as proxy:
             yield proxy.port
 

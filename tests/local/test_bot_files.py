@@ -424,8 +424,7 @@ def test_a_bot_learns_its_own_secret_and_nothing_of_ours(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("first", "said"),
-    [("#!/bin/sh\r\n", "ends with a carriage return."), ("echo no first line\n", "like #!/bin/sh.")],
+    ("first", "said"), [("#!/bin/sh\r\n", "ends with a carriage return."), ("echo no first line\n", "like #!/bin/sh.")]
 )
 def test_a_program_that_cannot_be_run_is_told_why(tmp_path: Path, first: str, said: str) -> None:
     bot = tmp_path / "program"

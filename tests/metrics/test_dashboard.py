@@ -21,7 +21,7 @@ ROWS = [panel["title"] for panel in PANELS if panel["type"] == "row"]
 TARGETS: list[dict[str, Any]] = [target for panel in PANELS for target in panel.get("targets", [])]
 WORDS = {"sum", "by", "rate", "increase", "histogram_quantile", "le"}
 LEFT_OUT = {  # metrics of the service that no panel shows, each with a reason
-    "referee_extra_failures_total",  # an error of the code: the log has it
+    "referee_extra_failures_total"  # an error of the code: the log has it
 }
 PART = re.compile(r"_(bucket|count|sum|created)$")
 

@@ -94,14 +94,6 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
     assert re.search(r"^  ladders    Pool Nap", text, re.M)
 
 
-def test_the_name_of_a_bot_in_place_of_a_command_leads_to_the_command_that_shows_it() -> None:
-    refused = says({}, "bots", "My bot", status=2)
-
-    assert 'No such command "My bot". If it is one of your bots, `referee bots show "My bot"` shows it.' in " ".join(
-        refused.output.replace("│", "").split()
-    )
-
-
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
