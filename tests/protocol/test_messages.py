@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games import catalogue
-from referee.match.chance import RiggedChance
+from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Match, new_header
 from referee.match.signature import ChainHead
 from referee.protocol import messages
@@ -78,7 +78,7 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
     players = [{"bot": f"bot_{seat}", "name": "n", "version": "1"} for seat in range(3)]
     group = {"id": "grp_1", "commitment": "", "entries": []}
     header = new_header(match_id="mat_1", game_name=game, options={}, players=players, group=group)
-    match, twin = (Match(header, InOrder()) for _ in range(2))
+    match, twin = (Match(header, CommittedChance(bytes(32), "grp_1", [""] * 3)) for _ in range(2))
     for one in (match, twin):
         one.begin()
 
@@ -88,18 +88,6 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
         body = messages.Questions(header, request.seat).encode(request)[1]
         check("decide_request", body)
         assert body == messages.Questions(header, request.seat).encode(again._replace(observation=shuffled))[1]
-
-
-class InOrder(RiggedChance):
-    """Decks in the listed order, and the first item of each draw."""
-
-    def __init__(self) -> None:
-        super().__init__([])
-
-    def outcome(self, asked: Any, k: int) -> Any:
-        if asked["kind"] == "deck":
-            return list(asked["cards"])
-        return list(asked["among"]) if asked.get("ordered") else asked["among"][0]
 
 
 def test_notices_fit_their_schemas_and_each_step_shows_what_the_one_before_brought() -> None:

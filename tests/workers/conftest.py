@@ -23,9 +23,11 @@ from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
-from referee.matches import deal_groups, logs, matches
+from referee.matches import matches
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
+from referee.matches.logs.recording import MatchUpdate
 from referee.matches.matches import MatchPlan
-from referee.matches.recording import MatchUpdate
 from referee.matches.scheduling import Deal, create_matches
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, StoredMatch

@@ -9,7 +9,8 @@ from sqlalchemy import select
 
 from referee.match.canonical import Json
 from referee.match.signature import head_after
-from referee.matches import chain, fault_reports
+from referee.matches.lists import fault_reports
+from referee.matches.logs import chain
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
 from referee.workflows.voids import match_cancellation
 from tests.protocol.schemas import check

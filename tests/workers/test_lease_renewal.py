@@ -2,7 +2,7 @@
 
 import time
 
-from referee.matches import claims
+from referee.matches.queue import claims
 from tests.workers.conftest import World
 from workers.lease_renewal import LeaseRenewer
 

@@ -8,8 +8,9 @@ from referee.bots import bots
 from referee.games import catalogue
 from referee.house.server import serve
 from referee.ladders.tables import Rating
-from referee.matches import claims, matches
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
 from referee.matches.tables import Fault
 from tests.workers.conftest import PATIENT, SHORT, First, Holding, Scripted, World, hang_up, serving, until
 from workers import match_runner

@@ -12,9 +12,10 @@ from sqlalchemy.orm import Session
 
 from referee.botclient.client import BotCaller
 from referee.db.clock import SystemClock
-from referee.matches import claims, matches
-from referee.matches.capacity import ClaimUnit
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
+from referee.matches.queue.capacity import ClaimUnit
 from referee.matches.tables import Fault, StoredMatch
 from referee.workflows.bots import pausing
 from tests.surroundings import MASTER_KEY
