@@ -32,7 +32,7 @@ from referee.accounts.scopes import Scope
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
-from referee.matches import fault_reports as faults
+from referee.matches.lists import fault_reports as faults
 from referee.protocol.signing import bot_secret
 from referee.workflows.bots import pausing, retirement
 from referee.workflows.erasing import erasure

@@ -18,7 +18,7 @@ from tests.api.test_deletion import (  # noqa: F401
     test_F15_acts_of_deleted_accounts_can_lose_names_and_nothing_else,
 )
 from tests.api.test_idempotency import test_E10_of_two_edits_at_once_one_is_refused  # noqa: F401
-from tests.api.test_ladders import test_a_ladder_is_shown_as_it_stood_after_any_act  # noqa: F401
+from tests.api.test_ladders import test_a_ladder_is_shown_as_of_any_entry  # noqa: F401
 from tests.api.test_recovery import (  # noqa: F401
     test_E30_no_token_gets_a_secret_in_the_moment_in_which_it_ends,
     test_E30_of_two_recoveries_at_the_same_time_one_succeeds,

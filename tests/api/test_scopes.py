@@ -19,7 +19,7 @@ from tests.api.organised import EXTRA_KINDS
 from tests.api.test_openapi import DOCUMENT, OPERATIONS
 from tests.api.tournaments import CUP, drafted, join, opened
 
-OPERATORS = ("/accounts", "/acts", "/acts.csv", "/acts.ndjson", "/disk-use", "/organiser-requests")  # what they read
+OPERATORS = ("/accounts", "/acts", "/acts.csv", "/disk-use", "/organiser-requests")  # what they read
 WITH_TOKEN = {key: operation for key, operation in OPERATIONS.items() if operation["security"]}
 BOT = {"name": "My bot", "url": "https://bot.example.org"}
 
