@@ -33,9 +33,9 @@ def test_accounts_are_opened_and_get_other_tokens_and_roles(here: dict[str, str 
     database = Database(f"sqlite:///{tmp_path / 'referee.db'}")
     with database.read() as session:
         for token, name in tokens.items():
-            account = accounts.find_account_by_token(session, token)
-            assert account is not None
-            assert (account.name, account.role) == (name, "organiser")
+            found = accounts.find_token(session, token)
+            assert found is not None
+            assert (found[1].name, found[1].role) == (name, "organiser")
     database.dispose()
 
 

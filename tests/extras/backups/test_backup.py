@@ -24,7 +24,7 @@ from referee.audit.stored_matches import count_not_replayable
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.master_keys import MasterKey
-from referee.matches import chain, log_pruning, logs
+from referee.matches.logs import chain, log_pruning, logs
 from referee.matches.tables import DealGroup, Result, StoredMatch
 from referee.settings import Settings
 from referee.tournaments.tables import Tournament
