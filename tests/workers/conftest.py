@@ -24,7 +24,6 @@ from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
 from referee.matches import matches
-from referee.matches.deals import deal_groups
 from referee.matches.logs import logs
 from referee.matches.logs.recording import MatchUpdate
 from referee.matches.matches import MatchPlan
@@ -225,10 +224,6 @@ class World:
 
     def verified(self, match_id: str) -> VerificationReport:
         return verify(self.lines(match_id))
-
-    def group_state(self, match_id: str) -> str:
-        with self.database.read() as session:
-            return deal_groups.get_group(session, matches.get_match(session, match_id).group_id).state
 
     def differences(self) -> list[str]:
         """Return the findings of ``referee admin audit``."""
