@@ -319,7 +319,7 @@ async def test_matches_are_handed_over_between_two_questions(world: World, monke
 
     monkeypatch.setattr(runner, "GRACE_S", 30.0)
     async with world.houses(Scripted(note), Scripted(note), Scripted(note)):
-        ids = [world.arrange("pool-nap", world.bot_ids, options={"rounds": 6}) for _ in range(3)]
+        ids = [world.arrange("pool-nap", world.bot_ids, options={"rounds": 15}) for _ in range(3)]
         runners = Runners(world)
         async with runners.working():
             while not all(world.status(match_id) == "finished" for match_id in ids):
