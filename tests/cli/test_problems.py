@@ -169,14 +169,14 @@ def test_quiet_tells_of_who_is_not_there_and_of_nothing_else(nobody: str, crashi
 
 
 def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> None:
-    dying = starter(
-        tmp_path / "dying", "def answer_question(question):", "def answer_question(question):\n    os._exit(7)"
-    )
+    head, dies = "def answer_question(question):", "    os._exit(print('I give up', flush=True) or 7)"
+    dying = starter(tmp_path / "dying", head, f"{head}\n{dies}")
 
     played = play(dying, status=3)
 
     assert "unreachable, 3 times" in played.stderr
-    assert "dying exited with status 7" in played.stderr
+    assert "dying exited with status 7; it wrote:" in played.stderr
+    assert "I give up" in played.stderr
 
 
 # -- faults --

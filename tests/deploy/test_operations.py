@@ -5,12 +5,12 @@ import re
 import shlex
 import signal
 import stat
-import subprocess
 from contextlib import ExitStack
 from ipaddress import ip_network
 from pathlib import Path
 
 import click
+import pytest
 from redis import Redis
 from rq import Worker
 from sqlalchemy import select
@@ -22,6 +22,8 @@ from referee.cli import main
 from referee.db.engine import Database
 from referee.matches.states import MatchState
 from referee.settings import setting_defaults
+from tests.cli.running import says
+from tests.database.databases import write_upgraded
 from tests.deploy.compose import ROOT
 from tests.deploy.processes import PATIENCE_S, environment_here, free_ports, listens, process, until
 
@@ -99,22 +101,15 @@ def test_the_firewall_closes_what_the_guard_closes() -> None:
 # -- run --
 
 
-def test_K31_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
+def test_K31_a_backup_of_a_live_record_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_upgraded(tmp_path / "referee-data" / "referee.db")
     _, backup, restore = RUN_HERE
 
-    def run(script: str) -> str:
-        ran = subprocess.run(
-            ["sh", "-e", "-c", script],
-            cwd=tmp_path,
-            env=environment_here(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        return ran.stdout
+    def run(block: str) -> str:
+        clean: dict[str, str | None] = {"DATABASE_URL": None, "REDIS_URL": None, "REFEREE_DATA": None}
+        return "".join(says(clean, *shlex.split(line)[1:]).stdout for line in block.splitlines())
 
-    run("referee admin upgrade")
     open_account(tmp_path, "Before")
     run(backup)
     assert stat.S_IMODE((tmp_path / "backup.tar").stat().st_mode) == 0o600
@@ -153,7 +148,7 @@ def test_the_processes_start_without_docker_and_end_when_told(tmp_path: Path) ->
     with ExitStack() as stack:
         stack.enter_context(process(commands[0], settings, tmp_path))
         until(lambda: listens(redis_port))
-        subprocess.run(shlex.split(commands[1]), cwd=tmp_path, env=settings, check=True, capture_output=True)
+        says(settings, *shlex.split(commands[1])[1:])
         lasting = [stack.enter_context(process(command, settings, tmp_path)) for command in commands[2:]]
         until(lambda: listens(api_port) and '"status":"ok"' in ready(api_port))
         until(lambda: len(Worker.all(connection=redis)) == 1)
