@@ -7,7 +7,7 @@ from api.fields import MAX_INT
 from api.matches import fault_reports
 from api.matches.fault_schemas import FaultReportView
 from api.views import Resource, current_session
-from referee.matches import fault_reports as faults
+from referee.matches.lists import fault_reports as faults
 
 resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
 
@@ -19,7 +19,5 @@ def show(fault_id: int) -> Any:
     The report contains the question as it was sent, the reply, the latency breakdown, the action played instead, and
     advice. The owner of the bot can read it; organisers can read it once the deal group is over.
     """
-    judges = may_organise()
-    return fault_reports.attach_remedy(
-        faults.get_fault(current_session(), fault_id, current_account().id, judges=judges)
-    )
+    found = faults.get_fault(current_session(), fault_id, current_account().id, judges=may_organise())
+    return fault_reports.attach_remedy(found)

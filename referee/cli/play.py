@@ -96,7 +96,8 @@ def play(
     limits = read_limits(budget_ms, bank_ms, no_time_limits)
     seed, signing = seed or secrets.token_hex(8), (secret,) if secret else ()
     with usage_errors():
-        plan = local.make_plan(game_name, players, seed, given, limits, seats=len(players), secrets=signing)
+        entrants, options = local.parse_entrants(players), local.parse_options(game_name, given)
+        plan = local.make_plan(game_name, entrants, options, seed, limits, seats=len(players), secrets=signing)
     shown = not quiet and not as_json
     own = matches == 1 and not (log or html or no_files or as_json) and os.access(LAST_MATCH[0].parent, os.W_OK)
     if shown:
@@ -112,13 +113,10 @@ def play(
     if shown and matches > 1:
         click.echo("\n" + results_table(results.rank()).plain())
     if shown and not (own or log):
-        note("No log was written. Pass --log FILE to keep one." + _warn_of_earlier())
+        earlier = f" {LAST_MATCH[0]} is that of an earlier match." if LAST_MATCH[0].exists() else ""
+        note(f"No log was written. Pass --log FILE to keep one.{earlier}")
     report.show()
     sys.exit(report.status)
-
-
-def _warn_of_earlier() -> str:
-    return f" {LAST_MATCH[0]} is that of an earlier match." if LAST_MATCH[0].exists() else ""
 
 
 def _run(
@@ -188,8 +186,6 @@ def write(path: Path, lines: Sequence[bytes]) -> None:
 
 # -- output --
 
-PLAYER = ("player",)
-
 
 def summary(played: LocalResult, path: Path | None, page: Path | None = None) -> dict[str, object]:
     header, result = played.header, played.result
@@ -223,4 +219,4 @@ def table(played: LocalResult) -> str:
         for seat, name in enumerate(played.names)
     ]
     titles = ("place", "player", "score", "faults", *(["errors"] if any(errors) else []))
-    return TextTable(titles, sorted(rows, key=lambda row: int(row[0])), left=PLAYER).plain()
+    return TextTable(titles, sorted(rows, key=lambda row: int(row[0])), left=("player",)).plain()

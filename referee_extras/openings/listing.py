@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.db.paging import Cursor, Page, load_page
-from referee.matches.ended_openings import CURRENT, CURRENT_IS_REVEALED, OpeningFilter, conditions
+from referee.matches.deals.ended_openings import CURRENT, CURRENT_IS_REVEALED, OpeningFilter, conditions
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from api.views import current_session, master_key
 from referee.db.paging import Page
-from referee.matches import deal_groups
-from referee.matches.ended_openings import OpeningFilter
+from referee.matches.deals import deal_groups
+from referee.matches.deals.ended_openings import OpeningFilter
 from referee_extras.openings.listing import ListedOpening, list_ended_openings
 
 Json = dict[str, Any]

@@ -196,12 +196,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     filled.database.dispose()
 
 
-@pytest.fixture(scope="module")
-def room(filled: Filled) -> None:
-    """End what other files have left running: an organiser may have a limited number of unfinished tournaments."""
-    filled.end_other_tournaments()
-
-
 @pytest.fixture(scope="package")
 def site(filled: Filled) -> Iterator[Served]:
     """Run the service with that database."""

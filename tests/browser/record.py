@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from referee import plugs, schema
 from referee.accounts import accounts
@@ -23,10 +23,10 @@ from referee.ladders import months
 from referee.match.canonical import dumps
 from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
-from referee.matches import recording
-from referee.matches.claims import Claim
+from referee.matches.logs import recording
+from referee.matches.queue.claims import Claim
 from referee.tournaments import tournaments
-from referee.tournaments.states import UNFINISHED, TournamentState
+from referee.tournaments.states import TournamentState
 from referee.workflows.ending import match_end
 from referee.workflows.voids import voiding
 from tests.database.databases import write_upgraded
@@ -166,16 +166,6 @@ class Filled:
         """Advance the clock while the database is being filled."""
         if isinstance(self.database.clock, FakeClock):
             self.world.clock.moment += timedelta(**how_much)
-
-    def end_other_tournaments(self) -> None:
-        """End the tournaments that tests left unfinished: an account may have 50, and all tests share the organiser."""
-        others = schema.Tournament.id.not_in(self.tournaments.values())
-        with self.database.write() as session:
-            session.execute(
-                update(schema.Tournament)
-                .where(others, schema.Tournament.status.in_(UNFINISHED))
-                .values(status=TournamentState.CANCELLED)
-            )
 
     def arrange(self, name: str, entrants: Sequence[str] = (), *, begins: bool = False, **terms: Any) -> str:
         """Create a tournament for these bots, by name or id. If it begins, its first matches are due."""

@@ -5,10 +5,8 @@ import os
 import re
 import shlex
 import stat
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from referee.cli.bot_check import format_report
 from referee.cli.service.api_client import Api
 from referee.ladders.official import load_official_ladders
 from referee.protocol.signing import challenge_proof
+from tests.cli.answering import Answer, Call, answering
 from tests.cli.hall import RunningHall
 from tests.cli.running import comes_true, says
 from tests.cli.test_starter_bots import started
@@ -26,11 +25,15 @@ from tests.cli.test_starter_bots import started
 MANIFEST = {"protocol": "2", "name": "babbler", "version": "7", "games": ["saint-poker"]}
 
 
-class Babbler(ThreadingHTTPServer):
+class Babbler:
     """A bot that knows nothing but its secret, once it has received it."""
 
     secret = ""
     url = ""
+
+    def answer(self, call: Call) -> Answer:
+        status, said = self.reply(call.path, json.loads(call.body or "{}"))
+        return status, {"Content-Type": "application/json"}, json.dumps(said, ensure_ascii=False).encode()
 
     def reply(self, path: str, body: Any) -> tuple[int, Any]:
         if path == "/":
@@ -44,30 +47,9 @@ class Babbler(ThreadingHTTPServer):
 
 @contextmanager
 def babbling() -> Iterator[Babbler]:
-    class Answering(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
-            status, said = server.reply(self.path, body)
-            answer = json.dumps(said, ensure_ascii=False).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with Babbler(("127.0.0.1", 0), Answering) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        yield server
-        server.shutdown()
+    bot = Babbler()
+    with answering(bot.answer) as bot.url:
+        yield bot
 
 
 @pytest.fixture(scope="module")
@@ -124,19 +106,6 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert match_id in watched.stdout
     assert ", friendly, finished" in watched.stdout
     assert "Babbler" in watched.stdout
-
-
-def test_errors_in_the_bots_own_code_prevent_a_certificate(there: dict[str, str], tmp_path: Path) -> None:
-    folder = tmp_path / "crashing"
-    says({}, "new-bot", str(folder))
-    program = folder / "bot.py"
-    program.write_text(program.read_text().replace('choice(question["legal_actions"])', 'choice(question["legall"])'))
-    register = ("--name", "Crashing", "--secret-file", str(folder / "secret.txt"), "--practice", "saint-poker")
-    with started("python", folder) as url:
-        refused = says(there, "register", url, *register, status=1)
-
-    assert "fail  no_error (saint-poker" in refused.stdout
-    assert "no certificate" in refused.stdout
 
 
 def test_the_example_of_the_help_works_as_it_stands(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import insert, select, text, update
 
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee_extras.analysis import head_to_head

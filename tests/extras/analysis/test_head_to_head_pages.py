@@ -3,7 +3,7 @@
 from sqlalchemy import update
 
 from referee.figures import MINUS
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.states import DealSharing
 from referee.matches.tables import Result
 from tests.api.conftest import API, Person, Service, fields_of

@@ -3,7 +3,7 @@
 import pytest
 
 from referee.master_keys import MasterKey
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.tables import DealGroup, StoredMatch
 from referee_extras.keys import rotation
 from tests.database.world import World

@@ -8,7 +8,8 @@ from sqlalchemy import func, select, update
 from referee.audit.database_audit import audit
 from referee.errors import LogDeleted
 from referee.match.log import digest
-from referee.matches import fault_reports, logs, response_stats
+from referee.matches.lists import fault_reports, response_stats
+from referee.matches.logs import logs
 from referee.matches.tables import Fault, MatchLog, Result, StoredMatch
 from referee_extras.retention.rules import Kind
 from tests.database.world import World
