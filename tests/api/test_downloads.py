@@ -183,7 +183,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
     match = world.resumed(begun.match_id)
     with service.database.write() as session:
         for row, line in enumerate(match.lines):
-            session.add(schema.LogRow(match_id=begun.match_id, row=row, line=line))
+            session.add(schema.LogRow(match_id=begun.match_id, row=row, line=line, recorded_at=0.0))
     with service.database.write() as session:
         tournament_cancellation.cancel_tournament(session, event, master_key=MASTER_KEY)
     last = {"after": in_order(world, event)[-1].id}
