@@ -35,8 +35,8 @@ from referee.standings.presentation import (
     shown_tie_breaks,
 )
 from referee.tournaments import entries as entering
-from referee.tournaments import organisers, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
+from referee.tournaments import round_timing, tournaments, watching
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
 from referee.tournaments.table_options import table_sizes
@@ -129,7 +129,7 @@ def tournament_context(tournament: Tournament) -> Json:
         "tournament": tournament,
         "next_round": round_timing.next_round_start(current_session(), tournament),
         "now": current_time(current_session()),
-        "organisers": organisers.list_organisers(current_session(), tournament),
+        "organisers": tournaments.CO_ORGANISERS.list(current_session(), tournament),
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
