@@ -14,11 +14,9 @@ from api.chain import pages as chain
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
-from api.matches import void_pages as voids
 from api.overview import pages as overview
 from api.pages import guides, page, page_places, static_files
 from api.requests import DOCS_POLICY
-from api.tournaments import detail_pages as tournament_details
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
 from referee import plugs
@@ -31,13 +29,11 @@ GROUPS = (
     bots,
     directory_pages,
     chain,
-    voids,
     matches,
     register_page,
     account,
     operator_pages,
     tournaments,
-    tournament_details,
     organise,
 )
 

@@ -15,7 +15,8 @@ from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT, points
 from api.matches.presentation import match_views
-from api.pages.charts import RatingStep, StackPart, rating_history, stacked_bar
+from api.pages.charts.bars import StackPart, stacked_bar
+from api.pages.charts.curves import RatingStep, rating_history
 from api.pages.page import Pages, page
 from api.views import current_session
 from referee.bots import bots, certificates

@@ -5,17 +5,15 @@ from typing import Any
 
 from flask import Response, request
 
-from api import examples
 from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
 from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
 from api.matches.friendly_terms import check_own_friendly, get_seated_bots
 from api.matches.presentation import attach_group, visible_matches
-from api.matches.rights import may_void
+from api.matches.rights import may_void, record_act
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
 from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
-from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.bots import bots
@@ -37,7 +35,7 @@ from referee.workflows.voids import match_cancellation, void_proposals
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.get('/<id("mat"):match_id>/log', anyone, documents=examples.DOWNLOAD_LOG)
+@resource.get('/<id("mat"):match_id>/log', anyone)
 @resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
 def log(match_id: str) -> Response:
     """Download the log of a match
@@ -144,14 +142,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
         keep_results=not void_proposals.may_void_group(current_session(), current_account(), match.group_id),
     )
     if match.tournament_id is not None or may_organise():
-        acts.record_act(
-            current_session(),
-            current_account(),
-            ActKind.MATCH_CANCELLED,
-            match_id,
-            tournament_id=match.tournament_id,
-            reason=wish["reason"],
-        )
+        record_act(ActKind.MATCH_CANCELLED, match_id, reason=wish["reason"])
     return attach_group(cancelled)
 
 
@@ -163,9 +154,7 @@ def retry(match_id: str) -> Any:
     row.
     """
     retried = match_retry.retry_match(current_session(), match_id)
-    acts.record_act(
-        current_session(), current_account(), ActKind.MATCH_RETRIED, match_id, tournament_id=retried.tournament_id
-    )
+    record_act(ActKind.MATCH_RETRIED, match_id)
     return attach_group(retried)
 
 

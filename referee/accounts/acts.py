@@ -82,12 +82,6 @@ def write_csv(acts: Iterable[Act]) -> Iterator[str]:
         yield _csv_line([_plain_cell(row[column]) for column in COLUMNS])
 
 
-def write_ndjson(acts: Iterable[Act]) -> Iterator[str]:
-    """Yield the acts as lines of JSON."""
-    for act in acts:
-        yield json.dumps(act_to_json(act), sort_keys=True) + "\n"
-
-
 def act_to_json(act: Act) -> dict[str, Any]:
     return {
         "id": act.id,

@@ -7,10 +7,10 @@ import pytest
 
 from referee.settings import Settings
 from tests.api.test_admission import (  # noqa: F401  # run here with the settings below
-    test_a_tournament_with_too_few_entries_is_cancelled_at_its_start_and_entrants_are_told,
     test_an_organiser_approves_or_refuses_each_bot,
     test_E10_no_race_gets_an_entry_past_the_cap,
     test_E10_two_approvals_of_the_last_place_fill_it_once,
+    test_too_few_entries_cancel_a_tournament,
 )
 from tests.api.test_deletion import (  # noqa: F401
     test_an_export_reads_more_than_a_page,
@@ -23,7 +23,7 @@ from tests.api.test_deletion import (  # noqa: F401
     test_F15_acts_of_deleted_accounts_can_lose_names_and_nothing_else,
 )
 from tests.api.test_idempotency import test_E10_of_two_edits_at_once_one_is_refused  # noqa: F401
-from tests.api.test_ladders import test_a_ladder_is_shown_as_it_stood_after_any_act  # noqa: F401
+from tests.api.test_ladders import test_a_ladder_is_shown_as_of_any_entry  # noqa: F401
 from tests.api.test_lists import test_E11_pages_follow_one_another_without_gap_or_overlap  # noqa: F401
 from tests.api.test_matches import test_matches_are_found_by_filter  # noqa: F401
 from tests.api.test_recovery import (  # noqa: F401

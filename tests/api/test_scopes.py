@@ -26,7 +26,7 @@ OPERATIONS = {
     for method, operation in item.items()
     if method != "parameters"
 }
-OPERATORS = ("/accounts", "/acts", "/acts.csv", "/acts.ndjson", "/disk-use", "/organiser-requests")  # what they read
+OPERATORS = ("/accounts", "/acts", "/acts.csv", "/disk-use", "/organiser-requests")  # what they read
 WITH_TOKEN = {key: operation for key, operation in OPERATIONS.items() if operation["security"]}
 
 

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -64,9 +65,13 @@ def test_an_account_is_opened_and_used_by_other_commands_until_logout(up: str, c
     assert "run `referee login`" in after.output
 
 
-def test_the_token_is_in_a_file_that_only_the_user_can_read(up: str, config: Path) -> None:
+def test_the_token_is_in_a_file_that_only_the_user_can_read_or_is_shown(up: str, config: Path) -> None:
+    config.write_text("a file where the folder belongs")
+    refused = says(up, "login", "--name", "Kim", status=1)
+    config.unlink()
     says(up, "login", "--name", "Blaise")
 
+    assert "ref_" in refused.output.partition("It is not shown again: ")[2]
     path = saved_tokens.path_of(up)
     assert path.is_relative_to(config)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -166,50 +171,44 @@ def test_a_valid_token_of_another_account_is_never_overwritten(up: str, config: 
     assert saved_tokens.load(up) == file.read_text()
 
 
-def test_wrong_usage_and_refusals_of_login_say_what_to_do(up: str, config: Path) -> None:
+def test_wrong_usage_and_refusals_of_login_say_what_to_do(up: str, config: Path, tmp_path: Path) -> None:
     assert "--name NAME" in says(up, "login", status=2).output
     assert "not both" in says(up, "login", "--name", "Ida", "--token", "ref_x", status=2).output
     assert "not accepted" in says(up, "login", "--token", "ref_x", status=1).output
     assert "does not answer" in says(up, "login", "--name", "Ida", "--url", "http://127.0.0.1:1", status=3).output
+    with api_in_thread(tmp_path / "closed", self_service=False) as (closed, _):
+        refused = says(closed, "login", "--name", "Jan", status=1).output
+    assert "Ask the operator for one. Then run `referee login --token-file FILE`." in refused
     assert list(config.rglob("http*")) == []
 
 
-def test_a_service_without_self_service_says_how_to_sign_in(tmp_path: Path, config: Path) -> None:
-    with api_in_thread(tmp_path / "closed", self_service=False) as (closed, _):
-        refused = says(closed, "login", "--name", "Jan", status=1)
-
-    assert "Ask the operator for one. Then run `referee login --token-file FILE`." in refused.output
-
-
-def test_a_token_that_cannot_be_saved_is_shown(up: str, config: Path) -> None:
-    config.write_text("a file where the folder belongs")
-
-    refused = says(up, "login", "--name", "Kim", status=1)
-
-    assert "ref_" in refused.output.partition("It is not shown again: ")[2]
-
-
 def test_on_a_terminal_login_asks_for_the_name(up: str, config: Path) -> None:
+    said = type_at_terminal(
+        ["login", "--url", up],
+        [(b"open a new account", b""), (b"Name of the new account", b"Lou")],
+        XDG_CONFIG_HOME=str(config),
+    )
+
+    assert b"as Lou" in said
+
+
+def type_at_terminal(command: list[str], dialogue: list[tuple[bytes, bytes]], **environment: str) -> bytes:
+    """Run a command on a terminal of its own, type each answer after its question, and return all that is shown."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "login", "--url", up],
-        stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(XDG_CONFIG_HOME=str(config)),
-        start_new_session=True,
+        [sys.executable, "-m", "referee", *command],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(**environment), start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
-    said = read_until(ours, b"open a new account")
-    os.write(ours, b"\n")
-    said += read_until(ours, b"Name of the new account")
-    os.write(ours, b"Lou\n")
-    said += read_until(ours, b"as Lou")
-
-    assert process.wait(PATIENCE_S) == 0, said
-    os.close(ours)
-
-
-def read_until(terminal: int, wanted: bytes) -> bytes:
     said = b""
-    while wanted not in said:
-        assert select.select([terminal], [], [], PATIENCE_S)[0], said
-        said += os.read(terminal, 4096)
+    for question, answer in dialogue:
+        while question not in said:
+            assert select.select([ours], [], [], PATIENCE_S)[0], said
+            said += os.read(ours, 4096)
+        os.write(ours, answer + b"\n")
+    with suppress(OSError):  # Linux reports the end of a terminal as an error
+        while select.select([ours], [], [], PATIENCE_S)[0]:
+            said += os.read(ours, 4096)
+    os.close(ours)
+    assert process.wait(PATIENCE_S) == 0, said
     return said

@@ -1,12 +1,9 @@
 """What `referee tournament` makes of what is typed and of what a service answers; no service is needed."""
 
 import io
-import json
-import socket
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -16,18 +13,8 @@ from referee.cli.service import parameters
 from referee.cli.service.api_client import ApiRefusal
 from referee.cli.service.remote import error_sentence
 from referee.cli.service.stream import StreamMessage, parse_messages
-from referee.cli.tournament import tournament
 
-
-def test_every_command_is_explained_with_an_example() -> None:
-    context = click.Context(tournament)
-    for name in tournament.list_commands(context):
-        command = tournament.get_command(context, name)
-        assert command
-        said = CliRunner().invoke(main, ["tournament", name, "--help"]).output
-
-        assert f"  referee tournament {name} " in said, name
-        assert all(option.help for option in command.params if isinstance(option, click.Option)), name
+CREATE = ["create", "Cup", "--game", "pool-nap", "--seats", "3"]
 
 
 @pytest.mark.parametrize(
@@ -48,13 +35,10 @@ def test_moments_are_told_in_utc() -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (
-            ["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "2030-05-01T18:00"],
-            "has no UTC offset",
-        ),
-        (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "tomorrow"], "+10m"),
-        (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--option", "rounds"], "NAME=VALUE"),
-        (["create", "Cup", "--game", "pool-nap", "--seats", "3", *["--option", "a=1"] * 2], "more than once: a"),
+        ([*CREATE, "--starts-at", "2030-05-01T18:00"], "has no UTC offset"),
+        ([*CREATE, "--starts-at", "tomorrow"], "+10m"),
+        ([*CREATE, "--option", "rounds"], "NAME=VALUE"),
+        ([*CREATE, *["--option", "a=1"] * 2], "more than once: a"),
         (["list", "--token", "no token"], "not a token"),
         (["list", "--token", "a", "--token-file", "-"], "not both"),
     ],
@@ -63,17 +47,6 @@ def test_wrong_usage_is_told_before_anything_is_asked(arguments: list[str], why:
     said = CliRunner().invoke(main, ["tournament", *arguments])
 
     assert (said.exit_code, why in said.stderr) == (2, True), said.output
-
-
-def test_a_service_that_does_not_answer_has_a_status_of_its_own() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-
-        said = CliRunner().invoke(main, ["tournament", "show", "Cup", "--json", "--url", url])
-
-    assert (said.exit_code, json.loads(said.stdout)["error"]["code"]) == (3, "unreachable")
-    assert said.stderr.startswith(f"Error: {url} does not answer")
 
 
 def test_a_refusal_names_what_was_typed() -> None:

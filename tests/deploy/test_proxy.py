@@ -39,16 +39,6 @@ def text() -> str:
     return CONFIGURATION.read_text()
 
 
-def test_its_braces_close_and_its_directives_end(text: str) -> None:
-    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", re.sub(r"#.*", "", text))
-    depth = 0
-    for line in map(str.strip, bare.splitlines()):
-        depth += line.count("{") - line.count("}")
-        assert depth >= 0
-        assert not line or line[-1] in ";{}'", line
-    assert depth == 0
-
-
 @pytest.mark.parametrize(
     "directive",
     [

@@ -7,8 +7,6 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -108,31 +106,31 @@ def test_a_download_goes_on_where_it_broke_off(there: RunningHall, tmp_path: Pat
     assert file.read_bytes() == b"something else"
 
 
-def test_refusals_are_sentences_with_a_status(there: RunningHall) -> None:
-    unknown = there.says("show", "Autumn cup", status=1).stderr
-    foreign = there.json("create", "Mine", *SHORT, token=there.owner, status=1)
-    nobody = there.says("create", "Mine", *SHORT, token="ref_no", status=1).stderr
-    senseless = there.says(
-        "create", "Mine", *SHORT, "--format", "swiss", "--format-option", "rounds=0", status=1
-    ).stderr
-    larger = there.says("create", "Mine", *SHORT, "--option", "turns=1", status=1).stderr
-
-    assert "available: 'Winter knockout', 'Spring cup'" in unknown
-    assert foreign["error"]["code"] == "forbidden"
-    assert "--token-file" in nobody
-    assert senseless.startswith("Error: --format-option rounds: ")
-    assert larger.startswith("Error: --option turns: ")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--format", "swiss", "--format-option", "rounds=0"), "Error: --format-option rounds: "),
+        (("--option", "turns=1"), "Error: --option turns: "),
+        (("--token", "ref_no"), "pass a valid token with --token-file"),
+    ],
+)
+def test_refusals_are_sentences_with_a_status(there: RunningHall, options: tuple[str, ...], said: str) -> None:
+    assert said in there.says("create", "Mine", *SHORT, *options, status=1).stderr
 
 
 def test_one_name_for_two_events_is_settled_by_id(there: RunningHall) -> None:
     first, second = (there.json("create", "Twins", *SHORT)["id"] for _ in range(2))
 
+    unknown = there.says("show", "Autumn cup", status=1).stderr
+    foreign = there.json("create", "Mine", *SHORT, token=there.owner, status=1)
     refused = there.says("open", "twins", status=1).stderr
     there.says("open", first)
     partly = there.json("enter", first, "Ada sound", "Nobody", status=1)
     there.says("withdraw", first, "Ada sound")
     listed = there.json("list", "--limit", "2")["items"]
 
+    assert "available: 'Twins', 'Twins'" in unknown
+    assert foreign["error"]["code"] == "forbidden"
     assert (first in refused, second in refused) == (True, True)
     assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
     assert "Unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
@@ -174,12 +172,13 @@ def test_a_tournament_pauses_and_goes_on(there: RunningHall) -> None:
 
 def test_a_watch_outlives_the_service_it_asks(there: RunningHall) -> None:
     event = there.json("create", "Rained off", *SHORT, "--open")
-    with watching(there, event["id"]) as watch:
+    command = [sys.executable, "-m", "referee", "tournament", "watch", event["id"], "--url", there.url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings()) as watch:
         assert watch.stdout is not None
         first = watch.stdout.readline()
 
-        for pid, command in family(there.up.folder).items():
-            if "gunicorn" in command:
+        for pid, name in family(there.up.folder).items():
+            if "gunicorn" in name:
                 os.kill(pid, signal.SIGKILL)
         assert comes_true(there.up.ready)
         there.says("cancel", event["id"], "--reason", "It rained.")
@@ -187,30 +186,3 @@ def test_a_watch_outlives_the_service_it_asks(there: RunningHall) -> None:
 
     assert first == "open: 0 of 0 matches\n"
     assert (watch.returncode, "cancelled (It rained.), 0 matches" in said) == (0, True)
-
-
-def test_a_watch_ends_at_a_word(there: RunningHall) -> None:
-    event = there.json("create", "Never played", *SHORT, "--open")
-    with watching(there, event["id"], "--json") as watch:
-        assert watch.stdout is not None
-        first = json.loads(watch.stdout.readline())
-
-        watch.send_signal(signal.SIGINT)
-        _, trouble = watch.communicate(timeout=PATIENCE_S)
-
-    assert (first["event"], first["data"]["status"]) == ("progress", "open")
-    assert (watch.returncode, trouble) == (130, "")
-
-
-@contextmanager
-def watching(there: RunningHall, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A watch as a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "tournament", "watch", *arguments, "--url", there.url],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings(),
-    )  # fmt: skip
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()

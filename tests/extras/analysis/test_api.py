@@ -4,7 +4,7 @@ import pytest
 
 from referee_extras.analysis import strengths
 from tests.api.conftest import Person, Service
-from tests.api.test_standings import shown
+from tests.api.test_rounds import shown
 from tests.api.tournaments import opened, play, started
 
 NAMES = ("crosstable", "opponents", "luck", "strengths")

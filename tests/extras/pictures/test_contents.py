@@ -8,7 +8,7 @@ from referee_extras.pictures.content_loading import load_content
 from referee_extras.pictures.kinds import PictureKind
 from referee_extras.pictures.tables import Picture
 from tests.api.conftest import Person, Service
-from tests.api.test_strengths_shown import champion as champion
+from tests.api.test_months import champion as champion
 from tests.api.tournaments import CUP
 
 
