@@ -4,12 +4,7 @@ from typing import Any
 
 from api.auth import account, anyone, current_account, viewer_id
 from api.extended import Extended
-from api.friendlies.schemas import (
-    ChallengerView,
-    NewChallenger,
-    RulesChanges,
-    RulesView,
-)
+from api.friendlies.schemas import ChallengerView, NewChallenger, RulesChanges, RulesView
 from api.pagination import list_of, single_page
 from api.views import Resource, current_session
 from referee.accounts import accounts
