@@ -55,7 +55,7 @@ def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_ent
 
 
 def assert_held_up(world: World, event: str, events: list[Event], why: str, bots: int) -> None:
-    """The tournament is open again and its organiser was told why; they may start it."""
+    """The tournament is open again and its organiser was notified of the reason; they may start it."""
     is_are = "bot is" if bots == 1 else "bots are"
     reason = (
         f"{why} a table has 3 seats, but only {bots} {is_are} entered. Start the tournament manually or set a new time."
