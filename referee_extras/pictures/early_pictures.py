@@ -13,8 +13,8 @@ from referee.matches.tables import Result
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 from referee_extras.pictures import store
-from referee_extras.pictures.kinds import PictureKind
 from referee_extras.pictures.store import FOLLOW_EVERY, WantedPicture
+from referee_extras.pictures.tables import PictureKind
 
 RECENT: Final = 60  # of the newest matches, rating changes and tournaments, pictures are drawn …
 RECENT_FOR: Final = timedelta(hours=1)  # … for this time after their end

@@ -201,12 +201,12 @@ def test_a_bot_and_a_learner_get_what_they_need_from_the_rules_and_the_page(bare
         "from referee_extras.sdk import Bot;"
         "bot = Bot(); bot.decides('highest-card', 'show')(lambda question: None);"
         "table = env('highest-card', 3); table.reset(1); found = layout('highest-card');"
-        "print(bot.games, table.action_space('seat_0').n, found.words, found.cards, found.action_words)"
+        "print(bot.games, table.action_space('seat_0').n, found.words, found.cards)"
     )
 
     told = ran(bare, "-c", asked)
 
-    assert told == "['highest-card'] 2 {'phase': ('show', 'over')} ('hand', 'shown') ('show',)\n"
+    assert told == "['highest-card'] 2 {'phase': ('show', 'over')} ('hand', 'shown')\n"
 
 
 def test_the_new_game_is_played_verified_told_and_explained(project: Path, tmp_path: Path) -> None:
