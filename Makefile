@@ -26,7 +26,7 @@ LOCK_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 
-# If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
+# If this were set, every command would compile all its imports, which takes longer than the imports themselves.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo up env test test-long coverage lint types browser nginx promtool gallery bench bench-peers chaos chaos-planted hosts compose-test mutants product-mutants simulate lock clean

@@ -15,51 +15,34 @@ from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import auth, errors, limits, queries, request_log, requests, site
-from api.accounts import oversight_resource as oversight
-from api.accounts import own_resource as own_account
-from api.accounts import recovery_resource as recovery
+from api.accounts import oversight_resource, own_resource, recovery_resource
 from api.accounts import resource as accounts
-from api.bots import ladder_resource as bot_ladders
-from api.bots import owner_resource as owners
+from api.bots import ladder_resource, owner_resource
 from api.bots import resource as bots
 from api.chain import resource as chain
-from api.downloads import export_resource as account_export
+from api.downloads import export_resource
 from api.downloads import resource as downloads
-from api.fields import (
-    Address,
-    CheckedText,
-    Id,
-    Name,
-    PlainText,
-    QueryInt,
-    StrictBool,
-    StrictInt,
-    Title,
-    UtcDateTime,
-    UtcDateTimeInput,
-)
-from api.friendlies import request_resource as friendly_requests
-from api.friendlies import rules_resource as friendly_rules
+from api.friendlies import request_resource, rules_resource
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, MonthConverter, id_schema, month_schema
 from api.invitations import resource as invitations
-from api.ladders import month_resource as ladder_months
+from api.ladders import month_resource
 from api.ladders import resource as ladders
-from api.matches import fault_resource as faults
+from api.matches import fault_resource, stream_resource, void_resource
 from api.matches import resource as matches
-from api.matches import stream_resource as match_streams
-from api.matches import void_resource as voids
 from api.overview import resource as overview
-from api.tournaments import act_resource as acts
-from api.tournaments import admission_resource as admission
-from api.tournaments import bracket_resource as brackets
-from api.tournaments import entry_resource as entries
-from api.tournaments import organiser_resource as organisers
+from api.tournaments import (
+    act_resource,
+    admission_resource,
+    bracket_resource,
+    entry_resource,
+    organiser_resource,
+    round_resource,
+    standings_resource,
+)
 from api.tournaments import resource as tournaments
-from api.tournaments import round_resource as rounds
-from api.tournaments import standings_resource as standings
-from api.tournaments import stream_resource as tournament_streams
+from api.tournaments import stream_resource as tournament_stream_resource
 from referee import plugs
 from referee.botclient.address_guard import Policy
 from referee.db.engine import Database
@@ -69,12 +52,11 @@ from referee.version import RELEASE
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (  # in the order of the OpenAPI document: first what every client does; those of extras follow
-    *(accounts, bots, standings, matches, own_account, recovery, oversight, owners, bot_ladders),
-    *(faults, games, voids),
-    *(friendly_rules, friendly_requests, invitations, chain),
-    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets),
-    *(tournament_streams, match_streams, ladder_months, overview, downloads),
-    *(account_export, health),
+    *(accounts, bots, standings_resource, matches, own_resource, recovery_resource, oversight_resource, owner_resource),
+    *(ladder_resource, fault_resource, games, void_resource, rules_resource, request_resource, invitations, chain),
+    *(ladders, tournaments, entry_resource, admission_resource, organiser_resource, act_resource, round_resource),
+    *(bracket_resource, tournament_stream_resource, stream_resource, month_resource, overview, downloads),
+    *(export_resource, health),
 )
 
 
@@ -183,16 +165,6 @@ def _install_resources(app: Flask) -> None:
     api = ProblemApi(app)
     api.register_converter(IdConverter, id_schema)
     api.register_converter(MonthConverter, month_schema)
-    field_types = {
-        "integer": (StrictInt, QueryInt),
-        "boolean": (StrictBool,),
-        "string": (Name, Title, PlainText, CheckedText, Address, Id),
-    }
-    for type_name, field_classes in field_types.items():
-        for field_class in field_classes:
-            api.register_field(field_class, type_name, None)
-    for time_field in (UtcDateTime, UtcDateTimeInput):
-        api.register_field(time_field, "string", "date-time")
     api.spec.components.security_scheme(
         "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
     )

@@ -1,6 +1,5 @@
 """Authenticate requests by the bearer token in their Authorization header; check the role and scope a view needs."""
 
-import hashlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,11 +46,12 @@ def identify_caller() -> None:
     Only routes of the API look tokens up, which they need anyway; elsewhere a token has no effect, so the address is
     counted. This cannot be done in the limiter, which treats any exception as a failure of Redis.
     """
-    text = _bearer_token() if request.endpoint and request.path.startswith("/api/") else None
-    if text is not None and authenticate_request() is not None:
-        g.caller = "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
+    is_for_api = request.endpoint and request.path.startswith("/api/")
+    authenticated = authenticate_request() if is_for_api else None
+    if authenticated is not None:
+        g.caller = f"token:{authenticated.token.sha256[:32]}"
     else:
-        g.caller = "address:" + limits.caller_address()
+        g.caller = f"address:{limits.caller_address()}"
 
 
 def authorize(role: Callable[[], object], scope: Scope) -> None:
@@ -91,11 +91,11 @@ def admin() -> None:
 
 def require_scope(scope: Scope) -> None:
     """Raise a 403 ``Problem`` if the request has a token without this scope."""
-    held = token_scopes()
-    if held is not None and not has_scope(scope):
+    authenticated = authenticate_request()
+    if authenticated is not None and not has_scope(scope):
         detail = (
-            f"This request needs a token with the scope `{scope}`; this token has {' and '.join(held)}. Create a token "
-            "with that scope on the account page."
+            f"This request needs a token with the scope `{scope}`; this token has "
+            f"{' and '.join(authenticated.token.scopes)}. Create a token with that scope on the account page."
         )
         challenge = f'Bearer realm="referee", error="insufficient_scope", scope="{scope}"'
         raise Problem(403, "missing_scope", detail, headers={"WWW-Authenticate": challenge})
@@ -103,8 +103,9 @@ def require_scope(scope: Scope) -> None:
 
 def has_scope(scope: Scope) -> bool:
     """Return whether the request has a token that may do what needs this scope. Every token may read."""
-    held = token_scopes()
-    return held is not None and (scope == Scope.READ or Scope.ALL in held or scope in held)
+    authenticated = authenticate_request()
+    held = () if authenticated is None else (Scope.READ, *authenticated.token.scopes)
+    return scope in held or Scope.ALL in held
 
 
 def authenticate_request() -> Authenticated | None:
@@ -113,8 +114,7 @@ def authenticate_request() -> Authenticated | None:
     Look it up at most once per request.
     """
     if "authenticated" not in g:
-        text = _bearer_token()
-        g.authenticated = None if text is None else _look_up(text)
+        g.authenticated = _look_up_token()
     return g.authenticated if isinstance(g.authenticated, Authenticated) else None
 
 
@@ -137,7 +137,8 @@ def confirm_token(session: Session) -> None:
     """
     authenticated = cast(Authenticated, authenticate_request())
     accounts.lock_present(session, authenticated.account.id)
-    if accounts.is_revoked(session, authenticated.token.id):
+    token = session.get(Token, authenticated.token.id)
+    if token is None or token.revoked_at is not None:
         raise _unauthenticated_problem(NOT_ACCEPTED, error="invalid_token")
 
 
@@ -145,12 +146,6 @@ def refuse_suspended(account: Account) -> None:
     """Raise a 403 ``Problem`` with the reason if the account is suspended."""
     if account.suspended_at is not None:
         raise Problem(403, "suspended", f"Your account is suspended: {account.suspension_reason}")
-
-
-def token_scopes() -> list[str] | None:
-    """Return the scopes of the request's token, or None if the request has no token."""
-    authenticated = authenticate_request()
-    return None if authenticated is None else authenticated.token.scopes
 
 
 def current_account() -> Account:
@@ -170,19 +165,14 @@ def viewer() -> Account | None:
 
 def viewer_id() -> str | None:
     """Return the id of the request's account, or None if the request has no token."""
-    found = cast("Account | None", g.get("account"))
+    found = viewer()
     return None if found is None else found.id
-
-
-def viewer_role() -> Role | None:
-    """Return the role of the request's account, or None if the request has no token."""
-    found = cast("Account | None", g.get("account"))
-    return None if found is None else found.role
 
 
 def may_organise() -> bool:
     """Return whether the request's account may organise tournaments."""
-    return viewer_role() in ORGANISING
+    found = viewer()
+    return found is not None and found.role in ORGANISING
 
 
 def _authenticate() -> Account | None:
@@ -207,21 +197,19 @@ def _authenticate() -> Account | None:
     return authenticated.account
 
 
-def _bearer_token() -> str | None:
-    """Return the bearer token in the Authorization header, or None if there is no well-formed one."""
+def _look_up_token() -> Authenticated | Expired | None:
+    """Return the bearer token in the Authorization header, or None if there is none or it is not accepted."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     text = text.strip()
-    return text if scheme.lower() == "bearer" and accounts.is_secret_text(text, accounts.TOKEN_PREFIX) else None
-
-
-def _look_up(text: str) -> Authenticated | Expired | None:
+    if scheme.lower() != "bearer" or not accounts.is_secret_text(text, accounts.TOKEN_PREFIX):
+        return None
     database = cast(Database, current_app.extensions["referee.database"])
     with database.read() as session:
         found = accounts.find_token(session, text)
         if found is None:
             return None
         (token, account), moment = found, current_time(session)
-        if token.expires_at is not None and accounts.has_expired(token, moment):
+        if token.expires_at is not None and token.expires_at <= moment:
             return Expired(token.expires_at)
         return Authenticated(token, account, moment)
 

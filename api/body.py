@@ -13,7 +13,7 @@ LIMITS = strict_json.JsonLimits(max_depth=32, min_integer=-(2**53), max_integer=
 
 def read_json(request: Request) -> Any:
     """Return the request's body as JSON. Raise a ``Problem`` for a wrong media type (415), a body that is too long
-    (413), or malformed JSON (400).
+    (413), or malformed JSON (400 ``malformed_json``, which names the field with the error).
     """
     if request.mimetype != "application/json" or request.mimetype_params.get("charset", "utf-8").lower() != "utf-8":
         raise Problem(
@@ -23,7 +23,12 @@ def read_json(request: Request) -> Any:
         raise Problem(
             415, "unsupported_media_type", "The body must not be compressed. Send it without Content-Encoding."
         )
-    return parse(read_body(request))
+    try:
+        return strict_json.read(read_body(request), LIMITS)
+    except strict_json.InvalidJson as error:
+        field = error.path or "body"
+        detail = f"The body is not valid JSON at {field}: {error.reason}."
+        raise Problem(400, "malformed_json", detail, errors=[(field, error.reason)]) from error
 
 
 def read_body(request: Request) -> bytes:
@@ -31,41 +36,21 @@ def read_body(request: Request) -> bytes:
 
     The body is cached, since the server's stream can be read only once.
     """
-    if "body" not in g:
-        g.body = _read_limited(request)
-    return bytes(g.body)
-
-
-def _read_limited(request: Request) -> bytes:
+    if "body" in g:
+        return bytes(g.body)
     length = request.content_length
-    if length is not None and length > MAX_BYTES:
-        raise too_large()
     if length is None and not request.headers.get("Transfer-Encoding"):
-        return b""
+        length = 0
     try:
-        body: bytes = request.environ["wsgi.input"].read(MAX_BYTES + 1 if length is None else length)
+        g.body = request.environ["wsgi.input"].read(MAX_BYTES + 1 if length is None else length)
     except Exception as error:  # the server raises its own parser errors if the framing is broken
         raise Problem(
             400, "malformed_body", "The body could not be read to its end: its framing is invalid, or it was cut off."
         ) from error
-    if len(body) > MAX_BYTES:
+    if len(g.body) > MAX_BYTES:
         raise too_large()
-    return body
+    return bytes(g.body)
 
 
 def too_large() -> Problem:
     return Problem(413, "body_too_large", f"The body is too long: at most {MAX_BYTES} bytes are accepted.")
-
-
-def parse(body: bytes) -> Any:
-    """Return the JSON value in ``body``. Raise a 400 ``malformed_json`` that names the field with the error."""
-    try:
-        return strict_json.read(body, LIMITS)
-    except strict_json.InvalidJson as error:
-        field = error.path or "body"
-        raise Problem(
-            400,
-            "malformed_json",
-            f"The body is not valid JSON at {field}: {error.reason}.",
-            errors=[(field, error.reason)],
-        ) from error

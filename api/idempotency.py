@@ -49,7 +49,7 @@ def answer_once(session: Session, key: str, body: bytes, carry_out: Callable[[],
     response to one for everything may have a secret that a token for playing must not get.
     """
     account_id = auth.current_account().id
-    scopes = "" if auth.has_scope(Scope.ALL) else f"{auth.token_scopes()} "
+    scopes = "" if auth.has_scope(Scope.ALL) else f"{auth.current_token().scopes} "
     content = f"{scopes}{request.method} {request.full_path}\n".encode() + body
     before = store.begin(session, account_id, key, hashlib.sha256(content).hexdigest())
     if before is not None:

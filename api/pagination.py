@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 from flask import current_app, request
 from itsdangerous import BadData, URLSafeSerializer
-from marshmallow import Schema, fields
+from marshmallow import Schema
 
+from api import fields
 from api.errors import invalid
-from api.fields import Query, QueryInt, View, describe
+from api.fields import Query, QueryInt, View
 from api.messages import Length
 from referee.db.paging import MAX_PAGE_SIZE, Page, slice_page
 
@@ -21,13 +22,11 @@ DEFAULT_LIMIT = 50
 class PageQuery(Query):
     """Select the part of a list to return."""
 
-    limit = QueryInt(
-        low=1, high=MAX_PAGE_SIZE, load_default=DEFAULT_LIMIT, metadata=describe("The maximum number of items.")
-    )
+    limit = QueryInt(1, MAX_PAGE_SIZE, "The maximum number of items.", load_default=DEFAULT_LIMIT)
     cursor = fields.String(
+        "The `next` of the previous page; without it, the first page is returned.",
         load_default=None,
         validate=Length(1, 500),
-        metadata=describe("The `next` of the previous page; without it, the first page is returned."),
     )
 
 
@@ -35,7 +34,7 @@ class PageQuery(Query):
 def list_of(item: type[Schema], base: type[Schema] = View) -> type[Schema]:
     """Return the schema of a page with items of schema ``item`` and the fields of ``base``."""
     name = item.__name__.removesuffix("View").removesuffix("Row") + "Page"
-    following = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
+    following = fields.String("The cursor of the next page; null on the last page.", allow_none=True)
     return type(name, (base,), {"items": fields.List(fields.Nested(item)), "next": following})
 
 

@@ -6,7 +6,7 @@
 import logging
 import threading
 import time
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from flask import Flask, Response, g, request
 
@@ -52,7 +52,17 @@ def install(app: Flask, settings: Settings) -> None:
         recorder.count(catalog.REQUESTS, area, method, f"{response.status_code // 100}xx")
         recorder.observe(catalog.REQUEST_TIME, seconds, KINDS.get(request.path.partition("/")[2].split("/")[0], "page"))
         if request.endpoint != "static":
-            log.info("request_served", extra=_fields(response, method, seconds))
+            authenticated = g.get("authenticated")
+            fields = {
+                "method": method,
+                # The address is that of the route: a path may have anything in it.
+                "route": None if request.url_rule is None else request.url_rule.rule,
+                "status": response.status_code,
+                "ms": round(1000 * seconds, 1),
+                "account": authenticated.account.id if isinstance(authenticated, Authenticated) else None,
+                **{name[:-3]: id for name, id in (request.view_args or {}).items() if name[-3:] == "_id"},
+            }
+            log.info("request_served", extra={name: value for name, value in fields.items() if value is not None})
         return response
 
 
@@ -61,17 +71,3 @@ def close(app: Flask) -> None:
     sender = cast("Sender | None", app.extensions["referee.metrics_sender"])
     if sender is not None:
         sender.stop()
-
-
-def _fields(response: Response, method: str, seconds: float) -> dict[str, Any]:
-    """Return the fields of a line. The address is that of the route: a path may have anything in it."""
-    authenticated = g.get("authenticated")
-    fields = {
-        "method": method,
-        "route": None if request.url_rule is None else request.url_rule.rule,
-        "status": response.status_code,
-        "ms": round(1000 * seconds, 1),
-        "account": authenticated.account.id if isinstance(authenticated, Authenticated) else None,
-    }
-    fields |= {name.removesuffix("_id"): id for name, id in (request.view_args or {}).items() if name.endswith("_id")}
-    return {name: value for name, value in fields.items() if value is not None}

@@ -32,7 +32,15 @@ def install(app: Flask, settings: Settings) -> None:
         given = request.headers.get("X-Request-Id", "") if settings.trusted_proxies else ""
         g.request_id = given if FROM_PROXY.fullmatch(given) else f"req_{secrets.token_hex(10)}"
         begin_work(request=g.request_id)
-        _check_host(served)
+        host = request.environ.get("HTTP_HOST", "")
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        if not host or NOT_IN_HOST.search(host):
+            raise Problem(400, "bad_host", "The request must have one Host header with a plain host name.")
+        if served and name.lower() not in served:
+            detail = f"The host name {name!r} is not served here. The operator can allow it in REFEREE_ALLOWED_HOSTS."
+            raise Problem(400, "bad_host", detail)
+        if not request.environ.get("RAW_URI", "/").startswith("/"):
+            raise Problem(400, "bad_request", "The request target must be a path that begins with a slash.")
         if (request.content_length or 0) > MAX_BYTES:
             raise too_large()
 
@@ -44,24 +52,11 @@ def is_for_machines() -> bool:
     return request.path.startswith(MACHINES)
 
 
-def _check_host(served: set[str]) -> None:
-    host = request.environ.get("HTTP_HOST", "")
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    if not host or NOT_IN_HOST.search(host):
-        raise Problem(400, "bad_host", "The request must have one Host header with a plain host name.")
-    if served and name.lower() not in served:
-        raise Problem(
-            400,
-            "bad_host",
-            f"The host name {name!r} is not served here. The operator can allow it in REFEREE_ALLOWED_HOSTS.",
-        )
-    if not request.environ.get("RAW_URI", "/").startswith("/"):
-        raise Problem(400, "bad_request", "The request target must be a path that begins with a slash.")
-
-
 def _set_headers(response: Response) -> Response:
     """Set the headers of every response. Keep a content policy or caching rule that the view has set."""
-    headers, is_public = response.headers, _is_public()
+    headers, is_read = response.headers, request.method in ("GET", "HEAD")
+    # Scripts of any site may read public data that is read without a token.
+    is_public = is_read and "Authorization" not in request.headers and not g.get("needs_token", False)
     headers["X-Request-Id"] = g.get("request_id", "")
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Referrer-Policy"] = "no-referrer"
@@ -74,15 +69,7 @@ def _set_headers(response: Response) -> Response:
     headers.add("Vary", "Authorization")
     if is_public:
         headers["Access-Control-Allow-Origin"] = "*"
-    has_etag = request.method in ("GET", "HEAD") or "edited" in g
-    if has_etag and response.status_code == 200 and not response.direct_passthrough:
+    if (is_read or "edited" in g) and response.status_code == 200 and not response.direct_passthrough:
         etags.set_etag(response)
         response.make_conditional(request)
     return response
-
-
-def _is_public() -> bool:
-    """Return whether scripts of any site may read the response: it is public data, read without a token."""
-    return (
-        request.method in ("GET", "HEAD") and "Authorization" not in request.headers and not g.get("needs_token", False)
-    )

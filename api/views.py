@@ -68,9 +68,6 @@ class Parser(FlaskParser):
     def load_json(self, req: Request, schema: Schema) -> Any:
         if isinstance(schema, OptionalBody) and not read_body(req):
             return {}
-        return super().load_json(req, schema)
-
-    def _raw_load_json(self, req: Request) -> Any:
         return read_json(req)
 
     def handle_error(self, error: marshmallow.ValidationError, req: Request, schema: Schema, **_: Any) -> NoReturn:

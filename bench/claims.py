@@ -12,9 +12,10 @@ from bench.measure import Benchmark, Json, Seconds, run, significant, time_of
 from bench.world import GAME, MASTER_KEY, World, new_world
 from referee import schema
 from referee.match.time_limits import Limits
-from referee.matches import claims, match_queue, matches
-from referee.matches.capacity import ClaimUnit
-from referee.matches.match_queue import Look
+from referee.matches import matches
+from referee.matches.queue import claims, match_queue
+from referee.matches.queue.capacity import ClaimUnit
+from referee.matches.queue.match_queue import Look
 from referee.matches.scheduling import MatchPlan, create_matches
 from referee.matches.states import MatchState
 

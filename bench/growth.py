@@ -19,7 +19,7 @@ from bench.world import GAME, MASTER_KEY, World, new_world
 from referee import plugs
 from referee.accounts import accounts
 from referee.match.match import Answer
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs.recording import MatchUpdate
 from referee.schema import Account, Bot, Fault, Tournament
 from referee.workflows.ending import match_end
 

@@ -21,7 +21,7 @@ from bench.processes import children_of, start_api, start_redis, start_worker, w
 from bench.world import World, new_world, slots_for
 from referee.accounts import accounts
 from referee.accounts.roles import Role
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs.recording import MatchUpdate
 from workers.database_thread import DatabaseThread
 from workers.runner import Runner
 

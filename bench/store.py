@@ -10,8 +10,8 @@ from bench.measure import Benchmark, Json, Seconds, median_timing, run, signific
 from bench.playouts import answer_all
 from bench.world import MASTER_KEY, World, new_world
 from referee.bots import bots
-from referee.matches.claims import Claim
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
+from referee.matches.queue.claims import Claim
 from referee.workflows.ending import match_end
 from referee_extras.notifications import inbox
 from referee_extras.notifications.notification_types import MATCH_FINISHED

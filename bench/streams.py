@@ -22,7 +22,7 @@ from bench.world import World, add_match, add_result, new_world
 from referee.db.change_notifier import ChangeNotifier
 from referee.match.log import PublicView
 from referee.match.match import Answer
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
 from workers import queues
 
 BOTS, SEATS, MATCHES_PER_BOT = 40, 4, 5

@@ -29,9 +29,11 @@ from referee.ladders.rating_replay import RATING_RULES, RatingState
 from referee.match.chance import CommittedChance
 from referee.match.match import Match
 from referee.match.time_limits import Limits
-from referee.matches import claims, matches, openings
-from referee.matches.claims import Claim
-from referee.matches.shares import Lane, create_slots
+from referee.matches import matches
+from referee.matches.deals import openings
+from referee.matches.queue import claims
+from referee.matches.queue.claims import Claim
+from referee.matches.queue.shares import Lane, create_slots
 from referee.matches.states import MatchKind
 from referee.ratings.elo import MICRO, START
 from referee.settings import Settings, environment

@@ -3,24 +3,29 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import dataclass_transform
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Event:
-    """Report something. Members named after a kind of object, such as ``bot``, hold an id."""
+    """Report something. Members named after a kind of object, such as ``bot``, hold an id.
+
+    Every kind of event is a frozen dataclass, whose members are keywords.
+    """
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
 
 # -- what concerns the owners of accounts --
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountEvent(Event):
     """Report something that concerns these ``accounts``."""
 
     accounts: Collection[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountRecovered(AccountEvent):
     """Report that all tokens were replaced. ``proof`` is "recovery_code" or the bot whose secret was used."""
 
@@ -29,14 +34,12 @@ class AccountRecovered(AccountEvent):
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryCodeMade(AccountEvent):
     account: str
     token: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BotUnhealthy(AccountEvent):
     """Report that a bot did not answer: before a tournament, or in too many matches, so that it is paused."""
 
@@ -46,7 +49,6 @@ class BotUnhealthy(AccountEvent):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateLost(AccountEvent):
     """Report that a version failed the check for games for which the bot had a certificate."""
 
@@ -56,7 +58,6 @@ class CertificateLost(AccountEvent):
     games: Collection[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FriendlyRequested(AccountEvent):
     request: str
     game: str
@@ -66,7 +67,6 @@ class FriendlyRequested(AccountEvent):
     by_name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FriendlyDecided(AccountEvent):
     request: str
     game: str
@@ -75,7 +75,6 @@ class FriendlyDecided(AccountEvent):
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FriendlyCancelled(AccountEvent):
     """Report that the service ended a friendly that lasted too long."""
 
@@ -86,7 +85,6 @@ class FriendlyCancelled(AccountEvent):
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvitationReceived(AccountEvent):
     """Report an invitation to organise something or, with a ``bot``, to enter it.
 
@@ -102,7 +100,6 @@ class InvitationReceived(AccountEvent):
     by_name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvitationDecided(AccountEvent):
     """Report that an invitation was accepted or declined. ``about`` and ``name`` are as in ``InvitationReceived``."""
 
@@ -113,7 +110,6 @@ class InvitationDecided(AccountEvent):
     state: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GuestsInvited(AccountEvent):
     """Report that accounts are guests of a tournament that is open."""
 
@@ -122,7 +118,6 @@ class GuestsInvited(AccountEvent):
     game: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentEvent(AccountEvent):
     """Report something that concerns the organisers of a tournament and the owners of its bots."""
 
@@ -133,29 +128,24 @@ class TournamentEvent(AccountEvent):
     status: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentStarted(TournamentEvent):
     pass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentFinished(TournamentEvent):
     pass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentCancelled(TournamentEvent):
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentChanged(TournamentEvent):
     """Report that these terms were ``changed``."""
 
     changed: Collection[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentHeldUp(AccountEvent):
     """Report that a tournament missed its start, or waits for matches that are stuck."""
 
@@ -164,7 +154,6 @@ class TournamentHeldUp(AccountEvent):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BotEntered(AccountEvent):
     """Report that an organiser entered a bot."""
 
@@ -176,7 +165,6 @@ class BotEntered(AccountEvent):
     by_name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EntryDecided(AccountEvent):
     """Report that an organiser decided about the request to enter a bot."""
 
@@ -187,7 +175,6 @@ class EntryDecided(AccountEvent):
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BotDisqualified(AccountEvent):
     tournament: str
     name: str
@@ -198,14 +185,12 @@ class BotDisqualified(AccountEvent):
 # -- what is deleted or erased --
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountDeleted(Event):
     """Report that an account is deleted, after its tournaments were handed over and before its bots are deleted."""
 
     account: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountErased(Event):
     """Report that an account and its bots are deleted, and the neutral name that the account has now."""
 
@@ -213,7 +198,6 @@ class AccountErased(Event):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BotDeleted(Event):
     """Report that a bot was deleted, and its name now. Earlier names are erased, except for those in ``kept``."""
 
@@ -222,7 +206,6 @@ class BotDeleted(Event):
     kept: Collection[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentErased(Event):
     """Report that a tournament lost its name with its organiser, and the neutral name that it has now."""
 

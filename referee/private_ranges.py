@@ -3,7 +3,6 @@
 ``botclient.private_bots`` decides about single addresses in these ranges.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import Final, Self
@@ -73,9 +72,9 @@ def _parse_private(text: str) -> AddressRange:
 
 def _check_network(text: str, network: Network) -> None:
     for kind, blocks in _NEVER.items():
-        if _overlaps_any(network, blocks):
+        if any(network.overlaps(ip_network(block)) for block in blocks):
             raise ValueError(f"{text!r} contains {kind} addresses, which bots may never have")
-    if not any(_is_inside(network, private) for private in _PRIVATE):
+    if not any(network[0] in private and network[-1] in private for private in _PRIVATE):
         known = ", ".join(map(str, _PRIVATE))
         raise ValueError(f"{text!r} is not inside a private network ({known}); public addresses need no setting")
     if network.prefixlen < WIDEST[network.version]:
@@ -88,18 +87,3 @@ def _check_ports(text: str, parsed: AddressRange) -> None:
     is_web = parsed.low_port == parsed.high_port and parsed.low_port in WEB_PORTS
     if parsed.low_port < FIRST_PORT and not is_web:
         raise ValueError(f"{text!r} has ports that bots may not have; name 80, 443, or ports from {FIRST_PORT} on")
-
-
-def _overlaps_any(network: Network, blocks: Sequence[str]) -> bool:
-    return any(_overlaps(network, ip_network(block)) for block in blocks)
-
-
-def _overlaps(network: Network, other: Network) -> bool:
-    return _is_inside(network, other) or _is_inside(other, network)
-
-
-def _is_inside(network: Network, other: Network) -> bool:
-    match network, other:
-        case (IPv4Network(), IPv4Network()) | (IPv6Network(), IPv6Network()):
-            return network.subnet_of(other)  # type: ignore[arg-type]  # the versions are the same, as the pattern says
-    return False

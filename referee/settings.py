@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, cast, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 from urllib.parse import urlsplit
 
 from environs import Env, EnvError, validate
@@ -37,6 +37,11 @@ class ListenAddress(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+def _declare_number(default: int, low: int, high: int) -> Any:
+    """Declare a setting that is a whole number within inclusive bounds."""
+    return field(default=default, metadata={"min": low, "max": high})
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Hold the configuration of an installation.
@@ -53,23 +58,23 @@ class Settings:
     egress_allow: str  # non-public addresses that may be called, like "127.0.0.1/32:1024-65535,…"
     allow_http: bool  # bots may have http URLs
     self_service: bool  # people may create accounts without an operator
-    runner_slots: int  # maximum number of concurrent matches of one runner
     public_url: str
     allowed_hosts: tuple[str, ...]  # accepted Host headers; all if empty
-    trusted_proxies: int  # number of reverse proxies whose X-Forwarded-For is trusted
     rate_limits: bool
     private_bots: str = ""  # ranges and ports on a private network that bots may have, like "10.20.0.0/24:8000-8010,…"
-    bots_per_owner: int = 20  # maximum number of bots of an account that are not retired
-    bots_per_host: int = 50  # the same of all accounts at one host
-    address_requests: int = 1200  # maximum number of requests a minute from one address that have no valid token
+    runner_slots: int = _declare_number(100, 1, 1000)  # maximum number of concurrent matches of one runner
+    trusted_proxies: int = _declare_number(0, 0, 5)  # number of reverse proxies whose X-Forwarded-For is trusted
+    bots_per_owner: int = _declare_number(20, 1, 10_000)  # maximum number of bots of an account that are not retired
+    bots_per_host: int = _declare_number(50, 1, 10_000)  # the same of all accounts at one host
+    address_requests: int = _declare_number(1200, 60, 1_000_000)  # a minute from one address, without a valid token
     dns_canary: str = ""  # a host name whose look-up shows whether the resolver works; none if empty
-    streams: int = 2000  # maximum number of concurrent event streams of one API process
-    streams_per_address: int = 100
+    streams: int = _declare_number(2000, 0, 20_000)  # maximum number of concurrent event streams of one API process
+    streams_per_address: int = _declare_number(100, 1, 20_000)
     ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
-    private_tournaments: int = 3  # unfinished ones that an account without the role of an organiser may have
+    private_tournaments: int = _declare_number(3, 0, 20)  # unfinished ones of an account that is no organiser
     forced_move_waits: ForcedMoveWaits = "rated"  # matches in which forced moves take as long as answers
-    request_timeout_s: int = 60  # maximum time for receiving a whole request, and for the first part of a response
-    connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
+    request_timeout_s: int = _declare_number(60, 1, 3600)  # for a whole request, and the first part of a response
+    connection_timeout_s: int = _declare_number(30, 1, 3600)  # without a byte during a request or response
     metrics: ListenAddress | None = None  # where the scheduler serves the metrics; nowhere if None
     log: LogFormat = "json"
     of_extras: Mapping[str, Any] = field(default_factory=dict, hash=False)  # by extra; see ``Extra.settings``
@@ -84,7 +89,7 @@ class Settings:
 
     @classmethod
     def _read(cls, env: Env) -> Self:
-        name: Environment = "production" if _is_production(env) else "development"
+        name: Environment = _one_of(env, "ENV", Environment, "development")
         production = name == "production"
         data_dir = Path(env.str("DATA", "referee-data")).expanduser().resolve()
         egress_allow = env.str("EGRESS_ALLOW", "")
@@ -104,26 +109,30 @@ class Settings:
             allow_http=env.bool("ALLOW_HTTP", not production),
             self_service=(self_service := env.bool("SELF_SERVICE", True)),
             private_bots=_private_bots(env.str("PRIVATE_BOTS", ""), self_service),
-            bots_per_owner=env.int("BOTS_PER_OWNER", 20, validate=validate.Range(1, 10_000)),
-            bots_per_host=env.int("BOTS_PER_HOST", 50, validate=validate.Range(1, 10_000)),
-            address_requests=env.int("ADDRESS_REQUESTS", 1200, validate=validate.Range(60, 1_000_000)),
-            runner_slots=env.int("RUNNER_SLOTS", 100, validate=validate.Range(1, 1000)),
-            forced_move_waits=_forced_move_waits(env),
+            forced_move_waits=_one_of(env, "FORCED_MOVE_WAITS", ForcedMoveWaits, "rated"),
             public_url=public_url,
             dns_canary=env.str("DNS_CANARY", _public_name(public_url)),
             allowed_hosts=tuple(env.list("ALLOWED_HOSTS", [])),
-            trusted_proxies=env.int("TRUSTED_PROXIES", 0, validate=validate.Range(0, 5)),
             rate_limits=env.bool("RATE_LIMITS", True),
-            streams=env.int("STREAMS", 2000, validate=validate.Range(0, 20_000)),
-            streams_per_address=env.int("STREAMS_PER_ADDRESS", 100, validate=validate.Range(1, 20_000)),
             ladders=Path(ladders).expanduser().resolve() if (ladders := env.str("LADDERS", "")) else None,
-            request_timeout_s=env.int("REQUEST_TIMEOUT_S", 60, validate=validate.Range(1, 3600)),
-            private_tournaments=env.int("PRIVATE_TOURNAMENTS", 3, validate=validate.Range(0, 20)),
-            log=cast(LogFormat, env.str("LOG", "json", validate=validate.OneOf(get_args(LogFormat)))),
+            log=_one_of(env, "LOG", LogFormat, "json"),
             metrics=_listen_address(env.str("METRICS", "127.0.0.1:9464")),
-            connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
+            **_read_numbers(env),
             of_extras={extra.name: plugs.load(extra.settings).load(env) for extra in plugs.extras() if extra.settings},
         )
+
+
+def _read_numbers(env: Env) -> dict[str, Any]:
+    found = {}
+    for each in (each for each in fields(Settings) if each.metadata):
+        default: Any = each.default
+        found[each.name] = env.int(each.name.upper(), default, validate=validate.Range(**each.metadata))
+    return found
+
+
+def _one_of(env: Env, name: str, known: object, default: str) -> Any:
+    """Read a variable whose values are those of the ``Literal`` type ``known``."""
+    return env.str(name, default, validate=validate.OneOf(get_args(known)))
 
 
 def setting_defaults() -> dict[str, Any]:
@@ -147,11 +156,6 @@ def _private_bots(text: str, self_service: bool) -> str:
             "anybody could have the service call addresses on your network."
         )
     return ranges
-
-
-def _forced_move_waits(env: Env) -> ForcedMoveWaits:
-    known = validate.OneOf(get_args(ForcedMoveWaits))
-    return cast(ForcedMoveWaits, env.str("FORCED_MOVE_WAITS", "rated", validate=known))
 
 
 def _listen_address(text: str) -> ListenAddress | None:
@@ -202,11 +206,6 @@ def user_config_dir() -> Path:
 def environment(**changes: str) -> dict[str, str]:
     """Return the environment of this process with ``changes``, for a child process."""
     return dict(os.environ) | changes
-
-
-def _is_production(env: Env) -> bool:
-    known = validate.OneOf(["development", "production"])
-    return bool(env.str("ENV", "development", validate=known) == "production")
 
 
 def _master_key(env: Env, data_dir: Path, production: bool) -> MasterKey:

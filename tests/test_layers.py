@@ -95,19 +95,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "co_organisers", "entry_consent", "reserved_names", "roles", "tables"},
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
-    "referee.matches": {
-        *(
-            "cancelling",
-            "download_seats",
-            "matches",
-            "quotas",
-            "queued_seats",
-            "scheduling",
-            "states",
-            "tables",
-            "usual_states",
-        )
-    },
+    "referee.matches": {"cancelling", "lists", "matches", "queue", "scheduling", "states", "tables", "usual_states"},
     "referee.friendlies": set(),
     "referee.ladders": {"ratings", "tables"},
     "referee.tournaments": set(),
@@ -119,8 +107,8 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.matches": {
-        *("chain", "deal_groups", "ended_openings", "log_pruning", "logs", "match_filters", "matches", "results"),
-        *("states", "tables", "usual_states"),
+        *("deals.deal_groups", "deals.ended_openings", "lists.match_filters", "lists.results", "logs.chain"),
+        *("logs.log_pruning", "logs.logs", "matches", "states", "tables", "usual_states"),
     },
     "referee.friendlies": set(),
     "referee.ladders": {

@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session
 from referee.db.engine import Database
 from referee.db.leases import Fence
 from referee.errors import Unavailable
-from referee.matches import claims, openings
+from referee.matches.deals import openings
+from referee.matches.queue import claims
 from referee.settings import Settings
 
 log = logging.getLogger(__name__)

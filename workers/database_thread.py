@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database
 from referee.errors import StaleEpoch, Unavailable
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.metrics import catalog
 from referee.metrics.process_metrics import ProcessMetrics
 from referee.workflows.ending import match_end

@@ -22,8 +22,8 @@ from referee.errors import CallNotMade, NoRoom, StaleEpoch, Unavailable
 from referee.house.players import is_house
 from referee.match.log import digest
 from referee.match.reveal import OpeningFailure
-from referee.matches import openings
-from referee.matches.openings import FailedStep, Opening
+from referee.matches.deals import openings
+from referee.matches.deals.openings import FailedStep, Opening
 from referee.matches.states import DealGroupState
 from referee.protocol import messages
 from referee.workflows.ending import deal_group_superseding, match_loading

@@ -1,6 +1,6 @@
 """End friendlies that have lasted too long while other matches wait for slots, one at a time.
 
-``referee.matches.friendly_time`` has the rule.
+``referee.matches.queue.friendly_time`` has the rule.
 """
 
 import logging
@@ -12,7 +12,7 @@ from typing import Final
 from redis import Redis
 
 from referee.db.engine import Database, current_time
-from referee.matches.friendly_time import is_over
+from referee.matches.queue.friendly_time import is_over
 from referee.workflows.voids import friendly_ending
 from workers import reports
 from workers.queue_watch import MAX_GAP_S

@@ -11,7 +11,7 @@ from rq import get_current_job
 from referee.db import prepared, revisions
 from referee.db.engine import Database
 from referee.errors import Unavailable
-from referee.matches import claims
+from referee.matches.queue import claims
 from referee.metrics import shared
 from referee.runtime import worker_pause
 from referee.settings import Settings

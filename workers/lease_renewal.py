@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from referee.db.engine import Database
 from referee.errors import Unavailable
-from referee.matches import claims
-from referee.matches.claims import Claim
+from referee.matches.queue import claims
+from referee.matches.queue.claims import Claim
 
 log = logging.getLogger(__name__)
 

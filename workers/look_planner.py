@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
-from referee.matches.match_queue import Found, Look
+from referee.matches.queue.match_queue import Found, Look
 
 LOOK_EVERYWHERE_S: Final = 1.0  # pause between looks everywhere while nothing new is due
 MAX_FREED: Final = 64  # freed bots above which a look everywhere costs less

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from referee.matches import claims, match_queue
-from referee.matches.claims import ClaimedMatch
-from referee.matches.shares import create_slots
+from referee.matches.queue import claims, match_queue
+from referee.matches.queue.claims import ClaimedMatch
+from referee.matches.queue.shares import create_slots
 from workers.capacity import Capacity
 from workers.database_thread import DatabaseThread
 from workers.look_planner import LookPlanner

@@ -8,7 +8,7 @@ from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, CallTarget
 from referee.errors import RefereeError
 from referee.match.canonical import Json
-from referee.matches.claims import Claim
+from referee.matches.queue.claims import Claim
 from referee.metrics.process_metrics import ProcessMetrics
 from referee.protocol.signing import bot_secrets
 from referee.settings import ForcedMoveWaits

@@ -17,8 +17,8 @@ from referee.house.seat import HouseSeat
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Answer, Match, Request
-from referee.matches import logs
-from referee.matches.recording import NO_DELAYS, BotError, FaultReport, MatchUpdate, PendingAnswer
+from referee.matches.logs import logs
+from referee.matches.logs.recording import NO_DELAYS, BotError, FaultReport, MatchUpdate, PendingAnswer
 from referee.metrics import catalog
 from referee.protocol import messages
 from referee.workflows.ending import match_end

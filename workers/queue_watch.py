@@ -12,8 +12,8 @@ from typing import Final
 from redis import Redis
 
 from referee.db.engine import Database
-from referee.matches.queue_progress import QueueProgress, load_progress
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.queue.queue_progress import QueueProgress, load_progress
+from referee.matches.queue.shares import Pool, slot_shares
 from referee.workflows.unclaimed_work import list_unclaimed
 from workers import reports
 from workers.reports import QueueReport

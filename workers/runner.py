@@ -21,8 +21,8 @@ from referee.bots import checks, handshakes
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.errors import CallNotMade, NoRoom, Unavailable
-from referee.matches import claims
-from referee.matches.claims import Claim, ClaimedMatch
+from referee.matches.queue import claims
+from referee.matches.queue.claims import Claim, ClaimedMatch
 from referee.matches.states import MatchState
 from referee.metrics import catalog
 from referee.metrics.process_metrics import ProcessMetrics

@@ -23,7 +23,8 @@ from referee.friendlies import requests
 from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
-from referee.matches import claims, deal_groups, queued_seats
+from referee.matches.deals import deal_groups
+from referee.matches.queue import claims, queued_seats
 from referee.runtime import logging_setup, worker_pause
 from referee.runtime.starting import load_settings_at_start
 from referee.settings import BadSettings

@@ -1,9 +1,8 @@
 """Define the schemas of accounts as operators see them, of requests for the role of an organiser, and of acts."""
 
-from marshmallow import fields
-
+from api import fields
 from api.accounts.schemas import AccountDeletion, AccountView
-from api.fields import Id, Name, OptionalBody, PlainText, Strict, UtcDateTime, View, describe, member_of
+from api.fields import Id, Name, OptionalBody, PlainText, Strict, UtcDateTime, View
 from api.messages import Length
 from api.pagination import PageQuery
 from referee.accounts.act_kinds import list_act_kinds
@@ -11,11 +10,11 @@ from referee.accounts.organiser_requests import MAX_TEXT_LENGTH
 from referee.accounts.roles import Role
 
 MAX_REASON_LENGTH = 500
-REASON = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, kept in the list of acts."))
+REASON = PlainText(MAX_REASON_LENGTH, "Reason, kept in the list of acts.", required=True)
 
 
 class AccountQuery(PageQuery):
-    name = fields.String(validate=Length(1, 64), metadata=describe("Part of the name, in any case."))
+    name = fields.String("Part of the name, in any case.", validate=Length(1, 64))
 
 
 class OverseenAccountView(AccountView):
@@ -35,27 +34,23 @@ class OperatorRename(Strict):
 
 class OperatorDeletion(AccountDeletion):
     reason = PlainText(
-        MAX_REASON_LENGTH,
-        required=True,
-        metadata=describe("Reason, kept in the list of acts. It must not say who the owner is."),
+        MAX_REASON_LENGTH, "Reason, kept in the list of acts. It must not say who the owner is.", required=True
     )
 
 
 class RoleChange(OptionalBody):
-    role = fields.String(
-        required=True,
-        validate=member_of(Role),
-        metadata=describe("`organiser` or `owner`. The role `admin` is given on the command line only."),
+    role = fields.OneOf(
+        Role, "`organiser` or `owner`. The role `admin` is given on the command line only.", required=True
     )
-    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, kept in the list of acts."))
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, kept in the list of acts.", load_default=None)
 
 
 class RoleRefusal(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, shown to the account."))
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to the account.", load_default=None)
 
 
 class NewOrganiserRequest(Strict):
-    text = PlainText(MAX_TEXT_LENGTH, required=True, metadata=describe("What you want to organise, on one line."))
+    text = PlainText(MAX_TEXT_LENGTH, "What you want to organise, on one line.", required=True)
 
 
 class OrganiserRequestView(View):
@@ -63,14 +58,14 @@ class OrganiserRequestView(View):
     name = fields.String(attribute="account.name")
     text = fields.String()
     created_at = UtcDateTime()
-    refused_at = UtcDateTime(allow_none=True, metadata=describe("When the operator refused; null while it waits."))
-    reason = fields.String(allow_none=True, metadata=describe("Why the operator refused."))
+    refused_at = UtcDateTime("When the operator refused; null while it waits.", allow_none=True)
+    reason = fields.String("Why the operator refused.", allow_none=True)
 
 
 class ActFilterQuery(PageQuery):
-    tournament = Id("trn", metadata=describe("Return only acts that concern this tournament."))
-    account = Id("acc", metadata=describe("Return only acts of this account."))
-    kind = fields.String(validate=member_of(list_act_kinds()))
+    tournament = Id("trn", "Return only acts that concern this tournament.")
+    account = Id("acc", "Return only acts of this account.")
+    kind = fields.OneOf(list_act_kinds())
 
 
 class ActFileQuery(ActFilterQuery):
@@ -79,14 +74,12 @@ class ActFileQuery(ActFilterQuery):
 
 
 class ActView(View):
-    id = fields.Integer(metadata=describe("Number in the order of acts."))
+    id = fields.Integer("Number in the order of acts.")
     at = UtcDateTime(attribute="created_at")
-    account = fields.String(attribute="account_id", allow_none=True, metadata=describe("Null for the command line."))
-    account_name = fields.String(metadata=describe("Name of the account at the time of the act."))
-    kind = fields.String(validate=member_of(list_act_kinds()))
-    object = fields.String(
-        attribute="object_id", metadata=describe("Id of a tournament, bot, match, account or restored database.")
-    )
+    account = fields.String("Null for the command line.", attribute="account_id", allow_none=True)
+    account_name = fields.String("Name of the account at the time of the act.")
+    kind = fields.OneOf(list_act_kinds())
+    object = fields.String("Id of a tournament, bot, match, account or restored database.", attribute="object_id")
     tournament = fields.String(attribute="tournament_id", allow_none=True)
     reason = fields.String(allow_none=True)
-    details = fields.Dict(metadata=describe("More, depending on the kind."))
+    details = fields.Dict("More, depending on the kind.")

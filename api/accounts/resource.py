@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import current_app
 
-from api import examples, limits
+from api import limits
 from api.accounts.schemas import (
     FreshAccount,
     FreshToken,
@@ -48,7 +48,6 @@ def check_may_open_account() -> None:
     secret=True,
     transaction="write",
     scope=Scope.READ,
-    documents=examples.OPEN_ACCOUNT,
 )
 def open_account(new_account: dict[str, Any]) -> Any:
     """Open an account

@@ -26,11 +26,12 @@ from referee.friendlies import rules
 from referee.ladders import directory, ladder_rows, members, months, ratings
 from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
-from referee.matches import bot_stats, matches
-from referee.matches.bot_stats import BotTotals
-from referee.matches.ended_openings import OpeningFilter, count_ended_openings
-from referee.matches.match_filters import MatchFilter
-from referee.matches.results import load_public_scores
+from referee.matches import matches
+from referee.matches.deals.ended_openings import OpeningFilter, count_ended_openings
+from referee.matches.lists import bot_stats
+from referee.matches.lists.bot_stats import BotTotals
+from referee.matches.lists.match_filters import MatchFilter
+from referee.matches.lists.results import load_public_scores
 from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
 from referee.workflows.publishing import visibility

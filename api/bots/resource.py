@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import current_app
 
-from api import etags, examples, limits
+from api import etags, limits
 from api.accounts.deletion import require_typed_name
 from api.accounts.schemas import Deletion
 from api.auth import account, anyone, current_account, may_organise, recovery_token_id, require_scope, viewer_id
@@ -32,7 +32,7 @@ from referee.accounts.scopes import Scope
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
-from referee.matches import fault_reports as faults
+from referee.matches.lists import fault_reports as faults
 from referee.protocol.signing import bot_secret
 from referee.workflows.bots import pausing, retirement
 from referee.workflows.erasing import erasure
@@ -54,7 +54,6 @@ resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that pla
     status=201,
     secret=True,
     scope=Scope.PLAY,
-    documents=examples.REGISTER_BOT,
 )
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
@@ -70,12 +69,13 @@ def register(new_bot: dict[str, Any]) -> Any:
         name,
         url,
         profile=new_bot,
-        quotas=_quotas(),
+        quotas=bots.Quotas.from_settings(current_app.config["SETTINGS"]),
         recovery_token_id=recovery_token_id(),
     )
     # Nothing has happened to the bot that could be read from the database.
     described = Extended(bot, owner_name=owner.name, certified=[], ratings=[], rated_at=None, former_names=[])
-    return attach_secret(Extended(described, own=Extended(bot, check=NEVER_CHECKED)))
+    secret = bot_secret(master_key(), bot.id, bot.secret_generation)
+    return Extended(described, own=Extended(bot, check=NEVER_CHECKED), secret=secret)
 
 
 @resource.get("", anyone, items=BotView, query=BotQuery)
@@ -121,7 +121,8 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     etags.require_edited_match(editable_fields(bot))
     profile = {name: changes.pop(name) for name in PROFILE if name in changes}
     before = bot.name
-    edited = bots.edit(current_session(), bot_id, revision=bot.revision, profile=profile, quotas=_quotas(), **changes)
+    quotas = bots.Quotas.from_settings(current_app.config["SETTINGS"])
+    edited = bots.edit(current_session(), bot_id, revision=bot.revision, profile=profile, quotas=quotas, **changes)
     if edited.name != before:
         names = {"name_before": before, "name_after": edited.name}
         acts.record_act(current_session(), current_account(), ActKind.BOT_RENAMED, bot_id, **names)
@@ -183,7 +184,7 @@ def rotate_secret(bot_id: str) -> Any:
     """
     bot_id = get_own_bot(bot_id).id
     bot = bots.rotate_secret(current_session(), bot_id, recovery_token_id=recovery_token_id())
-    return attach_secret(visible_bot(bot))
+    return Extended(visible_bot(bot), secret=bot_secret(master_key(), bot.id, bot.secret_generation))
 
 
 @resource.post(
@@ -293,11 +294,3 @@ def get_own_bot(bot_id: str) -> Bot:
 def editable_fields(bot: Bot) -> dict[str, Any]:
     """Return the fields that an edit may change, and the id."""
     return {name: getattr(bot, name) for name in ("id", "name", "url", *PROFILE)}
-
-
-def _quotas() -> bots.Quotas:
-    return bots.Quotas.from_settings(current_app.config["SETTINGS"])
-
-
-def attach_secret(bot: Extended) -> Extended:
-    return Extended(bot, secret=bot_secret(master_key(), bot.id, bot.secret_generation))

@@ -9,7 +9,7 @@ from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
 from referee.errors import DamagedChain
-from referee.matches import chain
+from referee.matches.logs import chain
 
 pages = Pages("chain", __name__)
 

@@ -6,7 +6,7 @@ from typing import Any
 from api.views import current_session, master_key
 from referee.match.signature import LogSignature
 from referee.match.signing_keys import ALGORITHM, SigningKey
-from referee.matches import chain
+from referee.matches.logs import chain
 
 Json = dict[str, Any]
 

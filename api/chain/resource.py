@@ -7,7 +7,7 @@ from api.chain.presentation import list_keys, present_signature
 from api.chain.schemas import ChainQuery, KeyView, SignatureView
 from api.views import Resource, current_session
 from referee.db.paging import Page, read_values, slice_page
-from referee.matches import chain
+from referee.matches.logs import chain
 
 resource = Resource("chain", "/api/v1", "Signatures of logs: public keys and the chain.")
 

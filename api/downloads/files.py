@@ -16,7 +16,7 @@ from referee.ladders import months
 from referee.ladders.tables import LadderMonth, MonthRow
 from referee.match.kinds import LogRemark
 from referee.match.log_bundle import pack_remark
-from referee.matches.download_seats import SEAT_COLUMNS, seat_cells
+from referee.matches.lists.download_seats import SEAT_COLUMNS, seat_cells
 from referee.matches.states import MatchState
 from referee.tournaments import result_seats
 from referee.tournaments.result_seats import ResultFilter

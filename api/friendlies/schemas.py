@@ -3,9 +3,10 @@
 import re
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import validate
 
-from api.fields import OptionalBody, PlainText, QueryBool, Strict, UtcDateTime, View, describe, member_of
+from api import fields
+from api.fields import Changes, OptionalBody, PlainText, QueryBool, Strict, UtcDateTime, View
 from api.matches.schemas import FriendlyTerms
 from api.messages import Length
 from api.pagination import PageQuery
@@ -31,53 +32,46 @@ class HoursView(Strict):
     begin = TimeOfDay(required=True)
     end = TimeOfDay(required=True)
     time_zone = fields.String(
+        "Name of a time zone, such as Europe/Berlin.",
         required=True,
         validate=Length(1, 64),
-        metadata=describe("Name of a time zone, such as Europe/Berlin.") | {"example": "Europe/Berlin"},
+        metadata={"example": "Europe/Berlin"},
     )
 
 
-class RulesChanges(Strict):
-    challengers = fields.String(
-        validate=member_of(Challengers),
-        metadata=describe(
-            "`anyone`: friendlies are played immediately. `on_request`: those of accounts that you have accepted; "
-            "you decide about each request of others. `listed`: only those of accounts that you have accepted. "
-            "`nobody`: only your own."
-        ),
+class RulesChanges(Changes):
+    challengers = fields.OneOf(
+        Challengers,
+        "`anyone`: friendlies are played immediately. `on_request`: those of accounts that you have accepted; "
+        "you decide about each request of others. `listed`: only those of accounts that you have accepted. "
+        "`nobody`: only your own.",
     )
     hours = fields.Nested(
         HoursView,
+        "Hours of the day in which friendlies may begin; they may cross midnight. Null for any.",
         allow_none=True,
-        metadata=describe("Hours of the day in which friendlies may begin; they may cross midnight. Null for any."),
     )
-
-    @validates_schema
-    def holds_something(self, changes: dict[str, object], **_: object) -> None:
-        if not changes:
-            raise ValidationError("Give at least one field to change.")
 
 
 class RulesView(View):
     bot = fields.String()
-    challengers = fields.String(validate=member_of(Challengers))
+    challengers = fields.OneOf(Challengers)
     hours = fields.Nested(HoursView, allow_none=True)
-    text = fields.String(metadata=describe("The rules in a sentence for people."))
+    text = fields.String("The rules in a sentence for people.")
     obstacle = fields.String(
-        allow_none=True,
-        metadata=describe("Why your account cannot challenge the bot now; null if it can, or without a token."),
+        "Why your account cannot challenge the bot now; null if it can, or without a token.", allow_none=True
     )
-    may_request = fields.Boolean(metadata=describe("Whether your account can send a request instead."))
+    may_request = fields.Boolean("Whether your account can send a request instead.")
 
 
 class NewChallenger(Strict):
-    verdict = fields.String(required=True, validate=member_of(ChallengerVerdict))
+    verdict = fields.OneOf(ChallengerVerdict, required=True)
 
 
 class ChallengerView(View):
     account = fields.String(attribute="account_id")
     name = fields.String(allow_none=True)
-    verdict = fields.String(validate=member_of(ChallengerVerdict))
+    verdict = fields.OneOf(ChallengerVerdict)
     created_at = UtcDateTime()
 
 
@@ -86,13 +80,11 @@ class NewRequest(FriendlyTerms):
 
 
 class RequestQuery(PageQuery):
-    pending = QueryBool(metadata=describe("Whether the request can still be decided."))
+    pending = QueryBool("Whether the request can still be decided.")
 
 
 class Decline(OptionalBody):
-    reason = PlainText(
-        MAX_REASON_LENGTH, allow_none=True, load_default=None, metadata=describe("A reason for the account that asked.")
-    )
+    reason = PlainText(MAX_REASON_LENGTH, "A reason for the account that asked.", allow_none=True, load_default=None)
 
 
 class RequestView(View):
@@ -100,14 +92,14 @@ class RequestView(View):
     created_by = fields.String()
     created_by_name = fields.String(allow_none=True)
     game = fields.String()
-    bots = fields.List(fields.String(), metadata=describe("In order of seats."))
+    bots = fields.List(fields.String(), "In order of seats.")
     bot_names = fields.List(fields.String())
     options = fields.Dict(keys=fields.String())
     budget_ms = fields.Integer()
     bank_ms = fields.Integer()
-    state = fields.String(validate=member_of(RequestState))
-    waits_for_you = fields.Boolean(metadata=describe("Whether you can accept or decline it."))
-    reason = fields.String(allow_none=True, metadata=describe("Why it was declined, if the owner said so."))
+    state = fields.OneOf(RequestState)
+    waits_for_you = fields.Boolean("Whether you can accept or decline it.")
+    reason = fields.String("Why it was declined, if the owner said so.", allow_none=True)
     match = fields.String(attribute="match_id", allow_none=True)
     created_at = UtcDateTime()
     expires_at = UtcDateTime()

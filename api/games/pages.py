@@ -14,7 +14,7 @@ from api.views import current_session
 from referee.games import catalogue, game
 from referee.ladders import ratings
 from referee.matches import matches
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.rulebook import rules_page
 from referee.tournaments import tournaments

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_dump, pre_dump
+from marshmallow import ValidationError, post_dump, pre_dump
 
-from api.fields import View, describe
+from api import fields
+from api.fields import View
 from referee.errors import BadOption, NoSuchGame
 from referee.games import catalogue, game
 
@@ -16,12 +17,10 @@ class OptionView(View):
 
     name = fields.String()
     type = fields.String(attribute="kind", metadata={"enum": ["int", "bool", "choice", "list"]})
-    default = fields.Raw(metadata=describe("An integer, a boolean, one of `choices`, or a list of them."))
-    minimum = fields.Integer(attribute="low", metadata=describe("Least value, only for options of type int."))
-    maximum = fields.Integer(attribute="high", metadata=describe("Greatest value, only for options of type int."))
-    choices = fields.List(
-        fields.String(), metadata=describe("Possible values, only for options of type choice and list.")
-    )
+    default = fields.Raw("An integer, a boolean, one of `choices`, or a list of them.")
+    minimum = fields.Integer("Least value, only for options of type int.", attribute="low")
+    maximum = fields.Integer("Greatest value, only for options of type int.", attribute="high")
+    choices = fields.List(fields.String(), "Possible values, only for options of type choice and list.")
     help = fields.String()
 
     @post_dump

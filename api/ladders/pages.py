@@ -23,7 +23,7 @@ from referee.figures import count
 from referee.ladders import ladder_rows, members, months, ratings, trends
 from referee.ladders.ladder_rows import RankedBot
 from referee.ladders.tables import Ladder
-from referee.matches.ended_openings import OpeningFilter, count_ended_openings
+from referee.matches.deals.ended_openings import OpeningFilter, count_ended_openings
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 pages = Pages("ladders", __name__)

@@ -13,8 +13,8 @@ from api.matches.fault_schemas import is_cut
 from api.views import current_session
 from referee.botclient import curl
 from referee.conformance.report import percentiles
-from referee.matches import fault_reports, response_stats
-from referee.matches.fault_reports import ReportedFault
+from referee.matches.lists import fault_reports, response_stats
+from referee.matches.lists.fault_reports import ReportedFault
 
 Json = dict[str, Any]
 

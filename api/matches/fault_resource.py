@@ -7,7 +7,7 @@ from api.fields import MAX_INT
 from api.matches import fault_reports
 from api.matches.fault_schemas import FaultReportView
 from api.views import Resource, current_session
-from referee.matches import fault_reports as faults
+from referee.matches.lists import fault_reports as faults
 
 resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
 

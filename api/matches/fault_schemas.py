@@ -9,7 +9,7 @@ from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8,
 from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
-from referee.matches.recording import MAX_REPORT_BYTES
+from referee.matches.logs.recording import MAX_REPORT_BYTES
 from referee.protocol.fault_advice import ADVICE
 
 CODES = list(FAULTS)

@@ -9,7 +9,7 @@ from api.views import current_session
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.errors import Forbidden, NotFound
-from referee.matches import quotas
+from referee.matches.queue import quotas
 
 
 def check_own_friendly(terms: dict[str, Any]) -> list[Bot]:

@@ -20,7 +20,7 @@ from referee.match.canonical import Json
 from referee.match.log import digest, parse_row
 from referee.match.match import Match, is_answer
 from referee.match.verification import verify
-from referee.matches import chain, logs
+from referee.matches.logs import chain, logs
 from referee.protocol.messages import Questions
 from referee.workflows.ending import match_loading
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from api.caching import RecentCache
 from api.views import get_shared
-from referee.matches.deal_progress import DealGroupProgress
+from referee.matches.deals.deal_progress import DealGroupProgress
 from referee.workflows.publishing import visibility
 from referee.workflows.publishing.visibility import MatchFeed, MatchVisibility
 

@@ -18,8 +18,11 @@ from api.pagination import read_cursor
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
-from referee.matches import chain, deal_groups, logs, matches, results, voids
-from referee.matches.match_filters import BotResult, MatchFilter
+from referee.matches import matches, voids
+from referee.matches.deals import deal_groups
+from referee.matches.lists import results
+from referee.matches.lists.match_filters import BotResult, MatchFilter
+from referee.matches.logs import chain, logs
 from referee.matches.states import ENDED, OPEN, MatchState
 from referee.matches.voids import VoidFilter
 from referee.tournaments import tournaments

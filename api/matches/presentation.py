@@ -13,7 +13,9 @@ from api.extended import Extended
 from api.matches.schemas import MatchView
 from api.views import current_session, master_key
 from referee.ladders import match_ratings, ratings
-from referee.matches import deal_groups, friendly_time, matches
+from referee.matches import matches
+from referee.matches.deals import deal_groups
+from referee.matches.queue import friendly_time
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, StoredMatch
 from referee.workflows.explaining import unrated

@@ -5,7 +5,6 @@ from typing import Any
 
 from flask import Response, request
 
-from api import examples
 from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
 from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
@@ -24,8 +23,11 @@ from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.friendlies import rules
 from referee.match.time_limits import Limits
-from referee.matches import fault_reports, friendlies, logs, matches, quotas
-from referee.matches.match_filters import MatchFilter
+from referee.matches import friendlies, matches
+from referee.matches.lists import fault_reports
+from referee.matches.lists.match_filters import MatchFilter
+from referee.matches.logs import logs
+from referee.matches.queue import quotas
 from referee.matches.tables import StoredMatch
 from referee.workflows.ending import match_retry
 from referee.workflows.publishing import visibility
@@ -34,7 +36,7 @@ from referee.workflows.voids import match_cancellation, void_proposals
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.get('/<id("mat"):match_id>/log', anyone, documents=examples.DOWNLOAD_LOG)
+@resource.get('/<id("mat"):match_id>/log', anyone)
 @resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
 def log(match_id: str) -> Response:
     """Download the log of a match

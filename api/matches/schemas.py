@@ -28,8 +28,8 @@ from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.reveal import OpeningFailure
 from referee.match.time_limits import Limits
-from referee.matches.match_filters import BotResult
-from referee.matches.quotas import MAX_TIME
+from referee.matches.lists.match_filters import BotResult
+from referee.matches.queue.quotas import MAX_TIME
 from referee.matches.states import DealGroupState, DealSharing, MatchState
 from referee.pairing.table_sizes import MAX_SEATS
 from referee.workflows.explaining.unrated import UNRATED_REASONS

@@ -15,7 +15,7 @@ from api.streams.messages import encode_message
 from api.streams.stream import RECONNECT, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
-from referee.matches.deal_progress import DealGroupProgress
+from referee.matches.deals.deal_progress import DealGroupProgress
 from referee.workflows.publishing import visibility
 from referee.workflows.publishing.visibility import MatchFeed, MatchVisibility
 

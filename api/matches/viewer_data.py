@@ -4,7 +4,9 @@ from typing import Any
 
 from api.views import current_session
 from referee import viewer
-from referee.matches import fault_reports, friendlies, logs
+from referee.matches import friendlies
+from referee.matches.lists import fault_reports
+from referee.matches.logs import logs
 from referee.matches.states import ENDED
 from referee.matches.tables import StoredMatch
 from referee.viewer.presentation import presentations

@@ -15,8 +15,9 @@ from referee.games import catalogue
 from referee.ladders import months, ratings
 from referee.ladders.ladder_rows import LadderSummary, load_summaries
 from referee.ladders.tables import Ladder
-from referee.matches import matches, results
-from referee.matches.match_filters import MatchFilter
+from referee.matches import matches
+from referee.matches.lists import results
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.tournaments import progress, tournaments
 from referee.tournaments.states import TournamentState

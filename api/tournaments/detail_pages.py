@@ -20,7 +20,7 @@ from api.views import current_session
 from referee.bots import bots
 from referee.errors import NotFound
 from referee.matches import matches
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import round_lists

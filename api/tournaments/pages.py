@@ -25,7 +25,7 @@ from referee.db.engine import current_time
 from referee.errors import Conflict
 from referee.games import catalogue
 from referee.matches import voids
-from referee.matches.ended_openings import OpeningFilter, count_ended_openings
+from referee.matches.deals.ended_openings import OpeningFilter, count_ended_openings
 from referee.matches.states import VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat

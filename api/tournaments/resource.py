@@ -24,7 +24,7 @@ from referee.accounts.scopes import Scope
 from referee.db.paging import Page
 from referee.match.time_limits import Limits
 from referee.matches import matches
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.tournaments import editing, lifecycle, starting, tournaments
 from referee.tournaments.terms import ANNOUNCEMENT, Fixed, list_changeable
 from referee.workflows.voids import tournament_cancellation

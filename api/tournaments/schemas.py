@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import fields, validate, validates_schema
 
 from api.fields import (
+    Changes,
     Id,
     NextMinute,
     OptionalBody,
@@ -39,16 +40,11 @@ class NewTournament(Strict):
         check_options(tournament["game"], tournament["seats"], tournament["options"], seats_field="seats")
 
 
-class TournamentChanges(Strict):
+class TournamentChanges(Changes):
     time = fields.Nested(TimeView)
 
-    class Meta(Strict.Meta):
+    class Meta(Changes.Meta):
         include = term_fields.of_body(is_new=False)
-
-    @validates_schema
-    def holds_something(self, changes: dict[str, object], **_: object) -> None:
-        if not changes:
-            raise ValidationError("Give at least one field to change.")
 
 
 class CancelTournament(OptionalBody):

@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from flask import Response
 
-from api import examples
 from api.auth import anyone
 from api.pagination import PageQuery, page_in_memory
 from api.tournaments import standings_cache
@@ -28,7 +27,6 @@ TOURNAMENT: Final = '/<id("trn"):tournament_id>'
     StandingsPage,
     query=PageQuery,
     transaction=None,
-    documents=examples.READ_STANDINGS,
 )
 def show(query: Json, tournament_id: str) -> Any:
     """Get the standings, best first

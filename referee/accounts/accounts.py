@@ -4,7 +4,7 @@ import hashlib
 import secrets
 import zlib
 from collections.abc import Collection, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import func, or_, select, update
@@ -197,30 +197,11 @@ def create_device_token(session: Session, parent: Token, name: str) -> tuple[Tok
     return token, text
 
 
-def find_account_by_token(session: Session, token_text: str) -> Account | None:
-    """Return the account of a token, or None when the token is malformed, unknown, revoked or expired."""
-    token, account = find_token(session, token_text) or (None, None)
-    return None if token is None or has_expired(token, current_time(session)) else account
-
-
 def find_token(session: Session, token_text: str) -> tuple[Token, Account] | None:
-    """Return the token with this text, even if it has expired, and its account.
-
-    Return None when the token is malformed, unknown or revoked.
-    """
-    if not is_secret_text(token_text, TOKEN_PREFIX):
-        return None
+    """Return the token with this text, even if it has expired, and its account. Return None if none is valid."""
     found = select(Token, Account).join(Account, Account.id == Token.account_id)
     found = found.where(Token.sha256 == digest_secret(token_text), Token.revoked_at.is_(None))
     return session.execute(found).one_or_none()
-
-
-def is_revoked(session: Session, token_id: str) -> bool:
-    return session.scalar(select(Token.revoked_at).where(Token.id == token_id)) is not None
-
-
-def has_expired(token: Token, moment: datetime) -> bool:
-    return token.expires_at is not None and token.expires_at <= moment
 
 
 def touch_token(session: Session, token_id: str) -> bool:
@@ -266,21 +247,17 @@ def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
 
 def new_secret_text(prefix: str) -> str:
     secret = _base62(int.from_bytes(secrets.token_bytes(32)), _SECRET_DIGITS)
-    return prefix + secret + _checksum(secret)
+    return prefix + secret + _base62(zlib.crc32(secret.encode()), _CHECK_DIGITS)
 
 
 def is_secret_text(text: str, prefix: str) -> bool:
     secret, check = text[len(prefix) : -_CHECK_DIGITS], text[-_CHECK_DIGITS:]
     well_formed = text.startswith(prefix) and len(secret) == _SECRET_DIGITS and set(secret) <= set(_BASE62)
-    return well_formed and check == _checksum(secret)
+    return well_formed and check == _base62(zlib.crc32(secret.encode()), _CHECK_DIGITS)
 
 
 def digest_secret(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _checksum(secret: str) -> str:
-    return _base62(zlib.crc32(secret.encode()), _CHECK_DIGITS)
 
 
 def _base62(number: int, digits: int) -> str:

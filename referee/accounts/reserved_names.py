@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from referee.db import former_names
 from referee.db.kinds import NamedKind
-from referee.db.names import name_key, spare_key_prefix
+from referee.db.names import name_key, spare_key
 from referee.errors import NameTaken
 from referee.house.players import PLAYERS
 
@@ -38,7 +38,7 @@ def claim_key(
     ``NameTaken`` for a name that is reserved, taken, or was given up lately by others than the account ``owner_id``.
     """
     key = name_key(name)
-    spare = normalized_name.startswith(spare_key_prefix(key), autoescape=True)
+    spare = normalized_name.startswith(spare_key(key), autoescape=True)
     taken = or_(normalized_name == key, spare if holds_spare is None else spare & holds_spare)
     same_name = select(normalized_name).where(taken, true() if others is None else others).limit(1)
     if key in reserved_names() or key.startswith(_reserved_beginnings()) or session.scalar(same_name) is not None:

@@ -15,7 +15,7 @@ from referee.audit.findings import Difference
 from referee.audit.stored_ladders import Step, check_ladders, count_entries
 from referee.errors import DamagedChain
 from referee.match.signing_keys import PublicKey
-from referee.matches import chain
+from referee.matches.logs import chain
 from referee.matches.tables import SignedLog
 
 LOGS_PER_PAGE: Final = 100

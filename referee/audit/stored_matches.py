@@ -18,7 +18,8 @@ from referee.games import catalogue, has_rules
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.match.log import digest
-from referee.matches import deal_groups, logs
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
 from referee.matches.scheduling import counts_on_ladder
 from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, MatchSeat, Result, SignedLog, StoredMatch

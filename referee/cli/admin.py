@@ -11,7 +11,7 @@ from referee.accounts.roles import Role
 from referee.cli.options import data_option, json_option
 from referee.cli.output import show
 from referee.db.revisions import describe_tables_left, list_uninstalled_extras, required_revision
-from referee.errors import Conflict, NotFound
+from referee.errors import NotFound
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
 from referee.matches.states import MatchState
@@ -54,12 +54,8 @@ def role(name: str, new_role: str, reason: str | None, data: Path | None, as_jso
     the command line.
     """
     _, database = open_database(data)
-    try:
-        with database.write() as session:
-            account = accounts.find_account(session, name)
-            account_oversight.change_role(session, None, account.id, Role(new_role), reason)
-    except NotFound as error:
-        raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
+    with database.write() as session:
+        account_oversight.change_role(session, None, _find_account(session, name), Role(new_role), reason)
     click.echo(f"{name} has the role {new_role}", err=True)
     if as_json:
         show({"name": name, "role": new_role}, "", as_json=True)
@@ -75,11 +71,8 @@ def token(name: str, data: Path | None, as_json: bool) -> None:
     The token is shown only once. Use this command if all tokens of an account were lost.
     """
     _, database = open_database(data)
-    try:
-        with database.write() as session:
-            _, text = accounts.create_token(session, accounts.find_account(session, name).id, TOKEN_NAME)
-    except NotFound as error:
-        raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
+    with database.write() as session:
+        _, text = accounts.create_token(session, _find_account(session, name), TOKEN_NAME)
     show({"name": name, "token": text}, text, as_json=as_json)
 
 
@@ -112,14 +105,18 @@ def retry(match_id: str, data: Path | None, as_json: bool) -> None:
     A match is stuck after its runners have died repeatedly. Run this command once you have removed the cause.
     """
     _, database = open_database(data)
-    try:
-        with database.write() as session:
-            match_retry.retry_match(session, match_id)
-    except (NotFound, Conflict) as error:
-        raise click.ClickException(str(error)) from error
+    with database.write() as session:
+        match_retry.retry_match(session, match_id)
     click.echo(f"{match_id} is due", err=True)
     if as_json:
         show({"match": match_id, "status": MatchState.DUE}, "", as_json=True)
+
+
+def _find_account(session: Session, name: str) -> str:
+    try:
+        return accounts.find_account(session, name).id
+    except NotFound as error:
+        raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
 
 
 def open_account(session: Session, name: str, role: str) -> str:

@@ -23,7 +23,7 @@ from referee.cli.service.remote import errors_as_sentences, select_service
 from referee.db.engine import LONG_IDLE_S, Database
 from referee.master_keys import key_ring
 from referee.match.signing_keys import KeyRing, PublicKey, SigningKey
-from referee.matches import chain
+from referee.matches.logs import chain
 from referee.runtime.service_database import open_database
 from referee.settings import Settings
 

@@ -1,14 +1,16 @@
-"""Wait for the check of a bot by a service, and format its report. `referee register` and `referee bots` use this."""
+"""Wait for the check of a bot by a service, and format its report and its play on official ladders."""
 
 import time
 from typing import Final
 
 from referee.bots.states import CheckState
-from referee.cli.plain_text import note, one_line, quote_argument
+from referee.cli.check_report import describe_finding
+from referee.cli.plain_text import note, quote_argument
 from referee.cli.service.api_client import ApiRefusal
 from referee.cli.service.remote import Remote
 from referee.errors import RefereeError
 from referee.match.canonical import Json
+from referee.pairing.official import VERSION_MATCHES, VERSIONS_A_DAY
 from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
 from referee.protocol.fault_advice import HANDSHAKE_ADVICE
 
@@ -21,6 +23,9 @@ ADVICE: Final = {  # by the code in the report
     "no_known_game": "list games in the manifest that `referee games` shows",
     "referee_failed": f"not your fault: {RUN_AGAIN}",
 }
+
+TWICE_A_DAY: Final = f"at most {VERSIONS_A_DAY} times in 24 hours"
+PLAY: Final = {"on": "plays on official ladders", "off": "does not play on official ladders"}
 
 
 def wait_for_check(remote: Remote, bot: Json) -> Json:
@@ -88,6 +93,18 @@ def format_report(bot: Json, *further: str) -> str:
     return "\n".join([*lines, *further, f"{bot['id']} ({bot['name']}) is {certified}"])
 
 
+def format_immediate_matches(document: Json) -> str:
+    """Return how many immediate matches the bot has left, as a sentence."""
+    counts = {ladder["name"]: ladder["immediate_matches"] for ladder in document["ladders"]}
+    left = [f"{count} on {name}" for name, count in counts.items() if count]
+    if not left:
+        return f"no immediate rated matches are left; a new version gets {VERSION_MATCHES}, {TWICE_A_DAY}"
+    return (
+        f"immediate rated matches left: {', '.join(left)}; use them with your best bot: later ones are spread over the "
+        f"day, and a new version gets {VERSION_MATCHES} more, {TWICE_A_DAY}"
+    )
+
+
 def _format_check(bot: Json) -> list[str]:
     """Return lines with the findings of the check, worst first, and its result."""
     check, certificate = bot["check"], bot.get("certificate")
@@ -111,8 +128,8 @@ def _format_check(bot: Json) -> list[str]:
 
 
 def _format_findings(report: Json) -> list[str]:
-    lines = [line for finding in report["findings"] if finding["severity"] == "fail" for line in _failure(finding)]
-    warnings = [finding for finding in report["findings"] if finding["severity"] == "warn"]
+    failures, warnings = ([each for each in report["findings"] if each["severity"] == of] for of in ("fail", "warn"))
+    lines = [f"  {line}" for failure in failures for line in describe_finding(failure)]
     lines += dict.fromkeys(f"  warn  {item.get('cause') or item['id']}: {item['advice']}" for item in warnings)
     if not report.get("calls"):
         return lines
@@ -121,19 +138,3 @@ def _format_findings(report: Json) -> list[str]:
     if latency.get("calls"):
         figures += f"; ms per call: median {latency['p50']:.0f}, 99th percentile {latency['p99']:.0f}"
     return [*lines, f"  checked: {figures}"]
-
-
-def _failure(finding: Json) -> list[str]:
-    where = f" ({finding['where']})" if finding["where"] else ""
-    times = f", {finding['times']} times" if finding["times"] > 1 else ""
-    rule = f"{finding['id']}{where}: {finding['expected']}"
-    cause = finding.get("cause")  # None if the rule says it all
-    lines = [
-        f"  fail  {cause or rule}",
-        f"        came: {finding['fault']}{times}: {one_line(finding['came'])}",
-        f"        {finding['advice']}",
-    ]
-    if cause:
-        others = f"; also breaks {', '.join(finding['same_cause'])}" if finding["same_cause"] else ""
-        lines.append(f"        breaks {rule}{others}")
-    return lines

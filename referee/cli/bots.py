@@ -6,9 +6,7 @@ from typing import Any
 import click
 
 from referee.bots.states import BotState
-from referee.cli.bot_check import format_report, wait_for_check
-from referee.cli.browser import open_option, open_page
-from referee.cli.ladder_play import PLAY
+from referee.cli.bot_check import PLAY, format_report, wait_for_check
 from referee.cli.plain_text import note, quote_argument
 from referee.cli.service import lookup
 from referee.cli.service.remote import Remote, service_command
@@ -33,18 +31,15 @@ def list_bots(remote: Remote, retired: bool) -> None:
 
 @service_command()
 @click.argument("bot", metavar="BOT")
-@open_option
-def show(remote: Remote, bot: str, opens: bool) -> None:
+def show(remote: Remote, bot: str) -> None:
     """Show one of your bots, as in the list.
 
     \b
     Example:
-      referee bots show "My bot" --open
+      referee bots show "My bot"
     """
     found = _load(remote, lookup.own_bot(remote.api, bot)["id"])
     remote.show(found, format_bot(found))
-    if opens:
-        open_page(remote.page(f"bots/{found['id']}"))
 
 
 @service_command()

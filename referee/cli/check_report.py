@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.text import Text
 
-from referee.cli.plain_text import indent_lines, replace_control_characters
+from referee.cli.plain_text import one_line, replace_control_characters
 from referee.cli.tables import TextTable
 from referee.conformance.report import PARTS, ConformanceReport, ConformanceVerdict, Finding
+from referee.match.canonical import Json
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
 MAX_LINE_LENGTH = 4_000  # characters; a longer request is not printed, and only --save writes it
@@ -42,17 +44,26 @@ def save_requests(findings: Iterable[tuple[str, str | None]], folder: Path) -> N
         (folder / f"{number:02}-{kind}.sh").write_text(f"{curl}\n")
 
 
+def describe_finding(finding: Json) -> list[str]:
+    """Return a finding as lines of text: what went wrong, what came instead, and what to do."""
+    where = f" ({finding['where']})" if finding["where"] else ""
+    rule, cause = f"{finding['id']}{where}: {finding['expected']}", finding.get("cause")
+    lines = [f"{finding['severity']:<4}  {cause or rule}"]
+    if finding["severity"] == "ok":
+        return lines
+    times = f", {finding['times']} times" if finding["times"] > 1 else ""
+    lines += [f"      came: {finding['fault']}{times}: {one_line(finding['came'])}", f"      {finding['advice']}"]
+    if cause:
+        others = f"; also breaks {', '.join(finding['same_cause'])}" if finding["same_cause"] else ""
+        lines.append(f"      breaks {rule}{others}")
+    return lines
+
+
 def _print_finding(console: Console, finding: Finding, saved: Path | None) -> None:
-    where = f" ({finding.where})" if finding.where else ""
-    rule = f"{finding.id}{where}: {finding.expected}"
-    _print(console, f"{finding.severity:<4}  {finding.cause or rule}", STYLES[finding.severity])
-    if finding.severity == "ok":
-        return
-    times = f", {finding.times} times" if finding.times > 1 else ""
-    _print(console, f"      came: {finding.fault}{times}: {indent_lines(finding.came)}\n      {finding.advice}")
-    if finding.cause:
-        others = f"; also breaks {', '.join(finding.same_cause)}" if finding.same_cause else ""
-        _print(console, f"      breaks {rule}{others}")
+    head, *more = describe_finding(asdict(finding))
+    _print(console, head, STYLES[finding.severity])
+    for line in more:
+        _print(console, line)
     if finding.severity == "fail" and finding.curl and not saved:
         too_long = len(finding.curl) > MAX_LINE_LENGTH
         size = f"      the request has {len(finding.curl):,} characters: --save DIR writes it to a file"

@@ -3,7 +3,6 @@
 import click
 
 from referee.cli.lazy_group import LazyGroup
-from referee.cli.plain_text import quote_argument
 
 HOUSE = {
     "Commands": {
@@ -38,13 +37,6 @@ class ListByDefault(LazyGroup):
         if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
             args = ["list", *args]
         return super().parse_args(ctx, args)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command = super().get_command(ctx, cmd_name)
-        if command is None:
-            name = quote_argument(cmd_name)
-            ctx.fail(f"No such command {name}. If it is one of your bots, `referee bots show {name}` shows it.")
-        return command
 
 
 @click.group(cls=LazyGroup, members=HOUSE)

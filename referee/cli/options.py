@@ -41,10 +41,8 @@ def usage_errors() -> Iterator[None]:
         yield
     except BadOption as error:
         raise click.UsageError(as_sentence(error.reason if error.field == "players" else str(error))) from error
-    except UrlRefused as error:
-        raise click.UsageError(as_sentence(error.reason)) from error
-    except NoSuchGame as error:
-        raise click.UsageError(as_sentence(str(error))) from error
+    except (UrlRefused, NoSuchGame) as error:
+        raise click.UsageError(as_sentence(error.reason if isinstance(error, UrlRefused) else str(error))) from error
 
 
 def validate_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:

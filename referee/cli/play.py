@@ -96,7 +96,8 @@ def play(
     limits = read_limits(budget_ms, bank_ms, no_time_limits)
     seed, signing = seed or secrets.token_hex(8), (secret,) if secret else ()
     with usage_errors():
-        plan = local.make_plan(game_name, players, seed, given, limits, seats=len(players), secrets=signing)
+        entrants, options = local.parse_entrants(players), local.parse_options(game_name, given)
+        plan = local.make_plan(game_name, entrants, options, seed, limits, seats=len(players), secrets=signing)
     shown = not quiet and not as_json
     own = matches == 1 and not (log or html or no_files or as_json) and os.access(LAST_MATCH[0].parent, os.W_OK)
     if shown:

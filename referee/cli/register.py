@@ -10,10 +10,9 @@ from typing import Final
 import click
 
 from referee.bots.states import BotState
-from referee.cli.bot_check import format_report, wait_for_check
+from referee.cli.bot_check import PLAY, format_immediate_matches, format_report, wait_for_check
 from referee.cli.check_report import save_requests
 from referee.cli.hosting import Program, host_registered, keep_running
-from referee.cli.ladder_play import PLAY, format_immediate_matches
 from referee.cli.options import FILE, FOLDER, PATH, PORT
 from referee.cli.plain_text import note, quote_argument
 from referee.cli.problem_report import format_faults

@@ -7,7 +7,6 @@ from itertools import islice
 import click
 
 from referee.cli import tables
-from referee.cli.browser import open_option, open_page
 from referee.cli.service.api_client import Api, ApiRefusal
 from referee.cli.service.remote import Remote, service_command
 from referee.errors import BadOption
@@ -24,8 +23,7 @@ Found = Iterator[tuple[Json, list[Json]]]  # a tournament or a ladder, and its f
 
 @service_command()
 @click.option("--month", metavar="MONTH", help="Show the final standings of the ladders in a month like 2026-11.")
-@open_option
-def standings(remote: Remote, month: str | None, opens: bool) -> None:
+def standings(remote: Remote, month: str | None) -> None:
     """Show the latest tournaments and the ladders, or the ladders of a month.
 
     For one tournament, use `referee tournament standings`.
@@ -35,8 +33,6 @@ def standings(remote: Remote, month: str | None, opens: bool) -> None:
     nothing = f"No ladder has final standings of {month}." if month else "No matches have been played yet."
     items = [{"id": shown["id"], "name": shown["name"], "items": rows} for shown, rows in found]
     remote.show({"items": items}, "\n\n".join(_table(shown, rows).plain() for shown, rows in found) or nothing)
-    if opens:
-        open_page(remote.page("ladders"))
 
 
 def _read_month(text: str) -> date:

@@ -5,7 +5,6 @@ from typing import Final
 
 import click
 
-from referee.cli.browser import open_option, open_page
 from referee.cli.plain_text import note
 from referee.cli.service.remote import Remote, service_command
 from referee.cli.service.stream import retry_until_answered
@@ -19,8 +18,7 @@ POLL_S: Final = 0.5
 
 @service_command()
 @click.argument("match", metavar="MATCH")
-@open_option
-def watch(remote: Remote, match: str, opens: bool) -> None:
+def watch(remote: Remote, match: str) -> None:
     """Follow a match until it is over, and show its result.
 
     If the service is unavailable, the command retries. Ctrl-C ends the command with status 130; the match continues.
@@ -29,8 +27,6 @@ def watch(remote: Remote, match: str, opens: bool) -> None:
     Example:
       referee watch mat_01j8z2k4p6r8t0v2x4y6a8c0e2
     """
-    if opens:
-        open_page(remote.page(f"matches/{match}"))
     shown = follow_match(remote, match)
     remote.show(shown, result(shown))
 

@@ -299,6 +299,9 @@ def count_changed_rows(session: Session, statement: Executable, *args: Any) -> i
 # -- SQLite --
 
 
+_SYNCHRONOUS = {"durable": "FULL", "write": "NORMAL"}
+
+
 def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
     if url.database in (None, "", ":memory:"):
         raise BadSettings("DATABASE_URL must name the file of the database: sqlite:////path/to/file")
@@ -321,10 +324,18 @@ def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         access = connection.get_execution_options().get("referee_access", "read")
-        _set_pragma_once(connection, "query_only", "ON" if access == "read" else "OFF")
-        if access != "read":
-            _set_pragma_once(connection, "synchronous", "FULL" if access == "durable" else "NORMAL")
-        _begin_on_driver(connection, "BEGIN" if access == "read" else "BEGIN IMMEDIATE")
+        reads = access == "read"
+        pragmas = {"query_only": "ON"} if reads else {"query_only": "OFF", "synchronous": _SYNCHRONOUS[access]}
+        for pragma, value in pragmas.items():
+            if connection.info.get(pragma) != value:
+                _set_pragma(connection, pragma, value)
+                connection.info[pragma] = value
+        statement = "BEGIN" if reads else "BEGIN IMMEDIATE"
+        try:  # without SQLAlchemy, which takes three times as long
+            cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(statement)
+        except sqlite3.Error as error:
+            raise_as_sqlalchemy(error, statement)
+            raise
 
     return engine
 
@@ -335,24 +346,9 @@ def _make_private_file(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-def _set_pragma_once(connection: Connection, pragma: str, value: str) -> None:
-    if connection.info.get(pragma) != value:
-        _set_pragma(connection, pragma, value)
-        connection.info[pragma] = value
-
-
 def _set_pragma(connection: Connection, pragma: str, value: str) -> None:
     # Bypass SQLAlchemy, which would begin a transaction first: SQLite ignores these pragmas inside one.
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
-
-
-def _begin_on_driver(connection: Connection, statement: str) -> None:
-    """Begin a transaction without SQLAlchemy, which takes three times as long. Errors are those of SQLAlchemy."""
-    try:
-        cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(statement)
-    except sqlite3.Error as error:
-        raise_as_sqlalchemy(error, statement)
-        raise
 
 
 def _read_only_engine(url: URL) -> Engine:

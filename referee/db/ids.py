@@ -1,6 +1,5 @@
 """Create ids: a prefix that names the kind, then 128 random bits, which reveal nothing and cannot be guessed."""
 
-import re
 import secrets
 from typing import Final
 
@@ -17,7 +16,6 @@ PREFIXES: Final = {
     "friendly request": "frq",
     "invitation": "inv",
 }
-PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: they are easily misread
 

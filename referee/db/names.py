@@ -21,7 +21,8 @@ _OPENING: Final = "([#"  # the signs with which a title may begin
 # The code points with the property Default_Ignorable that count as letters although they draw nothing.
 _FILLERS: Final = "\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}\N{HANGUL FILLER}\N{HALFWIDTH HANGUL FILLER}"
 
-_NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # old names may contain fillers, which were not always refused
+# The small capitals of phonetic alphabets, mapped to their letters.
+_SMALL_CAPITALS: Final = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz")
 
 # Case-folded letters that are easily mistaken for other letters, mapped to those letters. They extend Unicode's table
 # of confusable characters and merge more: small letters whose capitals look alike, 5 with s, j with i.
@@ -87,8 +88,11 @@ def name_key(name: str) -> str:
 
     Keys are stored, so a change that alters them, such as another version of the table, needs a migration like 0005.
     """
-    plain = _remove_accents(unicodedata.normalize("NFKC", name).translate(_NO_FILLERS))
-    if _reads_as_latin(plain):
+    plain = _remove_accents(unicodedata.normalize("NFKC", name))
+    # Readers mistake capitals of other alphabets for the Latin letters that they resemble if the name has Latin
+    # letters, or if all of its letters look Latin. Otherwise they read a capital as its own small letter.
+    has_latin = any(sign.isascii() and sign.isalpha() for sign in plain)
+    if has_latin or plain.translate(_latin_shapes()).isascii():
         plain = plain.translate(_capitals())
     key = _remove_accents(plain.casefold())
     for _ in range(3):  # the longest chain: a capital to its own small letter, to a foreign i, to i, to l
@@ -96,30 +100,17 @@ def name_key(name: str) -> str:
     return key.replace("rn", "m").replace("vv", "w")[:MAX_KEY_LENGTH]
 
 
-def spare_key(key: str, id: str) -> str:
-    """Return a key for a row that gives up its name. No name has such a key, since it contains a space."""
+def spare_key(key: str, id: str = "") -> str:
+    """Return a key for a row that gives up its name. No name has such a key, since it contains a space.
+
+    Without an ``id`` it is the common beginning of all such keys.
+    """
     return f"{key[:MAX_SPARE_LENGTH]} {id}"
-
-
-def spare_key_prefix(key: str) -> str:
-    """Return the common prefix of all keys that ``spare_key`` returns for ``key``."""
-    return spare_key(key, "")
 
 
 def make_storable(text: str) -> str:
     """Return the text with replacements for NUL and lone surrogates, which databases cannot store."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
-
-
-def _reads_as_latin(name: str) -> bool:
-    """Return whether readers mistake capitals of other alphabets in this name for the Latin letters they resemble.
-
-    They do if the name has Latin letters, or if all of its letters look Latin. Otherwise a capital is read as its own
-    small letter.
-    """
-    if any(sign.isascii() and sign.isalpha() for sign in name):
-        return True
-    return name.translate(_latin_shapes()).isascii()
 
 
 @cache
@@ -169,18 +160,12 @@ def _prototypes() -> dict[str, str]:
 def _remove_accents(text: str) -> str:
     """Return the text without accents, which are easily overlooked, and with small capitals as small letters."""
     signs = unicodedata.normalize("NFD", text)
-    return "".join(_expand_small_capital(sign) for sign in signs if unicodedata.category(sign) != "Mn")
+    return "".join(sign for sign in signs if unicodedata.category(sign) != "Mn").translate(_SMALL_CAPITALS)
 
 
 def _remove_direction_marks(text: str) -> str:
     """Return the text without the left-to-right marks that the table puts next to right-to-left letters."""
     return text.replace("\N{LEFT-TO-RIGHT MARK}", "") or text
-
-
-def _expand_small_capital(sign: str) -> str:
-    """Return the Latin letter for a small capital of a phonetic alphabet, or else the character itself."""
-    shape = unicodedata.name(sign, "").removeprefix("LATIN LETTER SMALL CAPITAL ")
-    return shape.lower() if len(shape) == 1 else sign
 
 
 def _is_plain(sign: str) -> bool:

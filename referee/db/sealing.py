@@ -15,8 +15,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from referee.errors import RefereeError
 
-OVERHEAD_BYTES = 33  # added by sealing
-
 _FORMAT = b"\1"
 _KEY_ID_BYTES = 4
 _NONCE_BYTES = 12  # random nonces suffice: one key seals far fewer than 2^32 messages

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from referee.errors import Unavailable
@@ -22,7 +23,6 @@ class WriterLock:
         self._path = path
         self._wait_s = wait_s
         self._threads = threading.Lock()
-        self._file: int | None = None
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
@@ -30,31 +30,29 @@ class WriterLock:
         if not self._threads.acquire(timeout=self._wait_s):
             raise Unavailable(f"the write lock was not free within {self._wait_s} s")
         try:
-            file = self._open_lock_file()
-            self._lock(file, deadline)
+            self._lock(deadline)
             try:
                 yield
             finally:
-                fcntl.flock(file, fcntl.LOCK_UN)
+                fcntl.flock(self._file, fcntl.LOCK_UN)
         finally:
             self._threads.release()
 
-    def _open_lock_file(self) -> int:
-        if self._file is None:
-            try:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            except OSError as error:  # a file system that became read-only, for example
-                raise Unavailable(
-                    f"{self._path} cannot be used: {error.strerror}. Choose another path, or run the command as a user "
-                    "who has access to this one."
-                ) from error
-        return self._file
+    @cached_property
+    def _file(self) -> int:
+        try:
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:  # a file system that became read-only, for example
+            raise Unavailable(
+                f"{self._path} cannot be used: {error.strerror}. Choose another path, or run the command as a user who "
+                "has access to this one."
+            ) from error
 
-    def _lock(self, file: int, deadline: float) -> None:
+    def _lock(self, deadline: float) -> None:
         pause_s = 0.0005
         while True:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= deadline:
                     raise Unavailable(f"the write lock was not free within {self._wait_s} s") from None

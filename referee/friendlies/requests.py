@@ -21,7 +21,8 @@ from referee.friendlies import rules
 from referee.friendlies.states import RequestState
 from referee.friendlies.tables import FriendlyRequest, RequestedOwner
 from referee.match.time_limits import Limits
-from referee.matches import matches, quotas
+from referee.matches import matches
+from referee.matches.queue import quotas
 from referee.matches.scheduling import MatchPlan
 
 LIFETIME: Final = timedelta(days=7)

@@ -21,7 +21,7 @@ from referee.db.engine import Database
 from referee.ladders import ledger
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart
-from referee.matches.download_seats import SEAT_COLUMNS, seat_cells
+from referee.matches.lists.download_seats import SEAT_COLUMNS, seat_cells
 
 ENTRIES_PER_PART: Final = 500
 ROWS_A_PIECE: Final = 500

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from referee.db.engine import Database
 from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry, RatingChange
-from referee.matches.download_seats import DownloadSeat, seats_of
+from referee.matches.lists.download_seats import DownloadSeat, seats_of
 from referee.matches.tables import Result, StoredMatch
 
 ENTRIES_PER_QUERY: Final = 200

@@ -126,22 +126,6 @@ class LocalResult:
 
 def make_plan(
     game_name: str,
-    sources: Sequence[str],
-    seed: str,
-    given: Sequence[str],
-    limits: Limits,
-    *,
-    seats: int,
-    secrets: tuple[str, ...] = (),
-) -> LocalMatchPlan:
-    """Return a plan for tables of ``seats`` seats. Raise ``NoSuchGame``, ``UrlRefused`` or ``BadOption`` if it
-    cannot be played."""
-    seated = parse_entrants(sources)
-    return plan_of(game_name, seated, parse_options(game_name, given), seed, limits, seats=seats, secrets=secrets)
-
-
-def plan_of(
-    game_name: str,
     entrants: Sequence[LocalEntrant],
     options: Json,
     seed: str,

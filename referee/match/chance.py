@@ -1,4 +1,4 @@
-"""Draw chance outcomes from a committed seed that anyone can check, from a recorded log, or from a script.
+"""Draw chance outcomes from a committed seed that anyone can check, or from a recorded log.
 
 The rules define what must be drawn. The match counts the draws of each kind (``k``, from 0).
 """
@@ -62,19 +62,6 @@ class RecordedChance:
         if row is None:
             raise IllegalOutcome(f"the log has no outcome for {asked['kind']} {k}")
         return row["outcome"]
-
-
-class RiggedChance:
-    """Return scripted outcomes for tests and examples. Raise ``IllegalOutcome`` after the last one."""
-
-    def __init__(self, outcomes: Iterable[Any]) -> None:
-        self._outcomes = iter(outcomes)
-
-    def outcome(self, asked: Json, k: int) -> Any:
-        try:
-            return next(self._outcomes)
-        except StopIteration:
-            raise IllegalOutcome(f"no rigged outcome is left for {asked['kind']} {k}") from None
 
 
 def random_outcome(asked: Json, dice: Random) -> Any:

@@ -272,11 +272,7 @@ class Match:
             new_events=visible_events(self.rules, self._events[self._events_seen[seat] :], seat, state.options),
             legal_actions=state.legal(seat),
             default_action=state.default(seat),
-            time={
-                "budget_ms": banks.limits.budget_ms,
-                "bank_ms": banks.bank_ms[seat],
-                "last_ms": banks.last_ms[seat],
-            },
+            time={"budget_ms": banks.limits.budget_ms, "bank_ms": banks.bank_ms[seat], "last_ms": banks.last_ms[seat]},
         )
 
     def _count_fault(self, seat: Seat, fault: str) -> None:

@@ -9,7 +9,7 @@ from referee.db.base import Id
 from referee.db.engine import current_time
 from referee.db.leases import revocation_values
 from referee.db.prepared import Prepared
-from referee.matches.queued_seats import remove_from_queue
+from referee.matches.queue.queued_seats import remove_from_queue
 from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, GroupToClose, StoredMatch, is_unstarted
 

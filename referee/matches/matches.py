@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from referee.db.paging import Cursor, Page, load_page
 from referee.errors import NotFound
 from referee.matches import cancelling
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import create_matches
 from referee.matches.states import MatchState

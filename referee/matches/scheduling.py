@@ -20,8 +20,8 @@ from referee.errors import BadOption, Conflict, NotFound
 from referee.games import game as rules_of
 from referee.match.canonical import dumps
 from referee.match.time_limits import Limits
-from referee.matches import deal_groups
-from referee.matches.queued_seats import add_to_queue
+from referee.matches.deals import deal_groups
+from referee.matches.queue.queued_seats import add_to_queue
 from referee.matches.states import DealSharing, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 

@@ -123,17 +123,16 @@ def database_metrics(figures: DatabaseFigures) -> Iterator[Metric]:
     help = "Matches by state and kind; those that have ended are counted every ten minutes."
     yield _gauge("referee_matches", help, matches, ["state", "kind"])
     yield CounterMetricFamily("referee_results", "Matches with a result.", figures.results)
-    yield _gauge("referee_queue_oldest_due_seconds", "Age of the oldest match that is due.", {(): figures.oldest_due_s})
-    yield _gauge(
-        "referee_expired_leases", "Matches whose runner was lost, not claimed yet.", {(): figures.expired_leases}
-    )
-    yield _gauge("referee_database_size_bytes", "Size of the database.", {(): figures.size_bytes})
-    yield _gauge("referee_database_read_seconds", "Time in which these figures were read.", {(): figures.read_s})
-    yield _gauge(
-        "referee_audit_differences", "Differences that the last audits found.", {(): figures.audit_differences}
-    )
-    if figures.audit_age_s is not None:
-        yield _gauge("referee_audit_age_seconds", "Time since the last audit ended.", {(): figures.audit_age_s})
+    for name, help, amount in (
+        ("queue_oldest_due_seconds", "Age of the oldest match that is due.", figures.oldest_due_s),
+        ("expired_leases", "Matches whose runner was lost, not claimed yet.", figures.expired_leases),
+        ("database_size_bytes", "Size of the database.", figures.size_bytes),
+        ("database_read_seconds", "Time in which these figures were read.", figures.read_s),
+        ("audit_differences", "Differences that the last audits found.", figures.audit_differences),
+        ("audit_age_seconds", "Time since the last audit ended.", figures.audit_age_s),
+    ):
+        if amount is not None:
+            yield _gauge(f"referee_{name}", help, {(): amount})
     results = CounterMetricFamily("referee_ladder_results", "Results on an official ladder.", labels=["ladder"])
     for pace in figures.ladders:
         results.add_metric([pace.name], pace.results)

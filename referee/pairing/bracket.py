@@ -1,13 +1,6 @@
 """Derive the ranks of a knockout's entrants, and render its bracket as plain JSON."""
 
-from referee.pairing.bracket_state import (
-    FINAL,
-    THIRD_PLACE,
-    BracketOutcome,
-    BracketState,
-    Score,
-    main_entrants,
-)
+from referee.pairing.bracket_state import FINAL, THIRD_PLACE, BracketOutcome, BracketState, Score, main_entrants
 from referee.pairing.model import Json, PairingInput, PairingRound
 
 

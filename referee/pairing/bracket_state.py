@@ -239,15 +239,6 @@ class BracketState:
         """Return the entrants of the next round: at tables of two by bracket position, with None for empty ones."""
         if not self.outcomes:
             return tuple(entrant.id for entrant in place_starters(self.tournament))
-        return self._field_left
-
-    @property
-    def field_by_strength(self) -> tuple[str | None, ...]:
-        """Return the entrants of the next round as before siblings were kept apart."""
-        return self._field_left if self.outcomes else tuple(entrant.id for entrant in by_strength(self.tournament))
-
-    @cached_property
-    def _field_left(self) -> tuple[str | None, ...]:
         left = tuple(entrant if entrant in self.active else None for entrant in self.outcomes[-1].advanced)
         if self.tournament.seats == 2:
             return left

@@ -6,17 +6,7 @@ from typing import Any, Final
 
 from referee.errors import BadOption
 from referee.pairing.kinds import TournamentFormat
-from referee.pairing.model import (
-    Entrant,
-    Json,
-    Leg,
-    MatchesPerLeg,
-    PairingInput,
-    PairingRound,
-    Table,
-    count_decided,
-    one_match,
-)
+from referee.pairing.model import Entrant, Format, Json, MatchesPerLeg, PairingInput, PairingRound, Table, count_decided
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 from referee.pairing.seeded_random import shuffle
@@ -24,7 +14,7 @@ from referee.pairing.seeded_random import shuffle
 MAX_TABLES: Final = 20_000
 
 
-class Gauntlet:
+class Gauntlet(Format):
     """Pair the champion with every other entrant ``cycles`` times, at tables filled up with challengers.
 
     A round is one table, since the champion sits at every table. If smaller tables are allowed and the challengers do
@@ -53,7 +43,7 @@ class Gauntlet:
         if tables > MAX_TABLES:
             raise BadOption("entries", f"the gauntlet would need {tables} tables; at most {MAX_TABLES} are allowed")
 
-    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> int:
         decided = count_decided(tournament, matches_per_leg)
         champion = champion_of(tournament)
         challengers = _challengers(tournament, champion)
@@ -71,9 +61,6 @@ class Gauntlet:
         met = _count_meetings_with(tournament, champion.id)
         sizes = _table_sizes(tournament, challengers, met)
         return PairingRound((Table(_fill_table(tournament, champion, challengers, met, sizes[0])),)) if sizes else None
-
-    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
-        return 0
 
 
 def champion_of(tournament: PairingInput) -> Entrant | None:

@@ -1,6 +1,6 @@
 """Pair knockouts, in which losers are eliminated. ``bracket_state`` reads the rounds, and ``bracket`` renders them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -18,7 +18,7 @@ from referee.pairing.bracket_state import (
     serpentine_rows,
 )
 from referee.pairing.kinds import Seeding, TournamentFormat
-from referee.pairing.model import Bye, Json, Leg, MatchesPerLeg, PairingInput, PairingRound, Table, one_match
+from referee.pairing.model import Bye, Format, Json, Leg, MatchesPerLeg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 
@@ -26,7 +26,7 @@ MAX_LEGS, MAX_TIE_BREAKS = 15, 15
 MAX_TABLES_TRIED = 16  # for each entrant, to avoid a former opponent
 
 
-class Knockout:
+class Knockout(Format):
     """Pair tables of ``seats`` entrants, of whom ``advance`` reach the next round, until one table is left: the final.
 
     If smaller tables are allowed, they take the place of byes, and the strongest entrants sit there. Rounds after the
@@ -54,8 +54,6 @@ class Knockout:
     """
 
     name = TournamentFormat.KNOCKOUT
-    takes_late_entries = False
-    static = False
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         complete: Json = {"seeding": Seeding.RATING, "advance": 1, "best_of": 1, "tie_breaks": 0, "third_place": False}
@@ -63,11 +61,7 @@ class Knockout:
         complete.update(given)
         if complete["seeding"] not in [*Seeding]:
             raise BadOption("format_options.seeding", f"must be one of {', '.join(Seeding)}")
-        for name, low, high in (
-            ("advance", 1, seats - 1),
-            ("best_of", 1, MAX_LEGS),
-            ("tie_breaks", 0, MAX_TIE_BREAKS),
-        ):
+        for name, low, high in (("advance", 1, seats - 1), ("best_of", 1, MAX_LEGS), ("tie_breaks", 0, MAX_TIE_BREAKS)):
             if type(complete[name]) is not int or not low <= complete[name] <= high:
                 raise BadOption(f"format_options.{name}", f"must be a whole number from {low} to {high}")
         if type(complete["third_place"]) is not bool:
@@ -85,7 +79,7 @@ class Knockout:
         if cycles != 1:
             raise BadOption("cycles", "must be 1: in a knockout, best_of sets the number of legs of a table")
 
-    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> int:
         """Return the number of matches played plus the smallest number that the remaining rounds can take."""
         state = BracketState(tournament)
         played = sum(
@@ -116,8 +110,7 @@ class Knockout:
             return PairingRound((), tuple(Bye(entrant, "walkover") for entrant in present), name)
         cut = state.shape(len(present))
         tables = [
-            _seat_table(state, members, number, name)
-            for number, members in enumerate(_spread(present, cut, state, state.owners), 1)
+            _seat_table(state, members, number, name) for number, members in enumerate(_spread(present, cut, state), 1)
         ]
         closed_up = state.outcomes and len(present) < len(state.outcomes[-1].advanced)
         reason = "walkover" if closed_up else "odd"
@@ -170,21 +163,22 @@ def _seat_table(state: BracketState, members: Sequence[str], number: int, name: 
     return Table(tuple(drawn[index] for index in order), name, _min_legs(tournament, len(members)))
 
 
-def _spread(present: Sequence[str], cut: Shape, state: BracketState, owners: Mapping[str, str]) -> list[list[str]]:
+def _spread(present: Sequence[str], cut: Shape, state: BracketState) -> list[list[str]]:
     """Return the members of each table, assigned row by row in serpentine order.
 
-    After the first round, entrants from the same table, and then entrants of the same of ``owners``, are kept apart if
-    another table is free in the row.
+    After the first round, entrants from the same table, and then entrants of the same owner, are kept apart if another
+    table is free in the row.
     """
     if not state.outcomes:
         return [[present[position] for position in positions] for positions in serpentine(cut.byes, cut.sizes)]
+    owners = state.owners
     came_from = {entrant: index for index, table in enumerate(state.outcomes[-1].ranked) for entrant in table}
 
     def cost(entrant: str, others: Sequence[str]) -> tuple[int, int]:
         """Return how many of the others come from the same table as the entrant, and how many have the same owner."""
-        origin, owner = came_from.get(entrant), owners.get(entrant)
+        origin, owner = came_from.get(entrant), owners[entrant]
         met = sum(came_from.get(other, -1) == origin for other in others)
-        return met, sum(owners.get(other) == owner for other in others) if owner else 0
+        return met, sum(owners[other] == owner for other in others) if owner else 0
 
     members: list[list[str]] = [[] for _ in cut.sizes]
     for row in serpentine_rows(cut.byes, cut.sizes):
@@ -229,18 +223,8 @@ def _count_advancing(tournament: PairingInput, table: Table) -> int:
     if tournament.seats == 2 or table.label == FINAL:
         return 1
     state = BracketState(tournament)
-    return next(_counts_of_table(state, table), int(tournament.options["advance"]))
-
-
-def _counts_of_table(state: BracketState, table: Table) -> Iterator[int]:
-    """Yield the number of entrants who advance from this table, for a round that keeps siblings apart or does not.
-
-    The running round may have been paired when siblings were not yet kept apart.
-    """
-    for field, owners in ((state.field, state.owners), (state.field_by_strength, {})):
-        present = [entrant for entrant in field if entrant is not None]
-        cut = state.shape(len(present))
-        tables = _spread(present, cut, state, owners) if len(present) >= state.tournament.least_seats else []
-        for members, count in zip(tables, cut.advancing, strict=False):
-            if {*members} == {*table.entrants}:
-                yield count
+    present = [entrant for entrant in state.field if entrant is not None]
+    cut = state.shape(len(present))
+    tables = zip(_spread(present, cut, state), cut.advancing, strict=True)
+    counts = (count for members, count in tables if {*members} == {*table.entrants})
+    return next(counts, int(tournament.options["advance"]))

@@ -4,12 +4,11 @@ Number the places of a circle, one for each entrant, and divide them among table
 place further, and so on until everyone has sat in every seat of every table: this is a cycle, with as many rounds as
 entrants. So after each cycle all entrants have had the same seats and the same sizes of tables. How often two of them
 met depends only on their distance on the circle: a search divides the places so that all distances occur about equally
-often. If it fails, a second search exchanges entrants in single rounds; nobody's sizes of tables change, and seats stay
-balanced at tables of each size.
+often.
 """
 
 from collections.abc import Hashable, Sequence
-from itertools import combinations, islice, permutations
+from itertools import combinations, islice
 from typing import Final, TypeVar
 
 from referee.pairing.seat_balance import balance_seats
@@ -17,7 +16,7 @@ from referee.pairing.seeded_random import shuffle
 from referee.pairing.table_sizes import split_tables
 
 Entrant = TypeVar("Entrant", bound=Hashable)
-STEPS: Final = 200_000  # places or members looked at by each of the two searches
+STEPS: Final = 200_000  # places looked at by the search
 
 
 def mixed_round_robin(
@@ -36,83 +35,8 @@ def mixed_round_robin(
         search.run()
         meetings = search.best_meetings
         rounds += [[[(place + by) % count for place in table] for table in search.best_tables] for by in range(count)]
-    if max(meetings) - min(meetings) > 1:
-        _MeetingSearch(rounds, count).run()
     balanced = _balance_seats_by_size(rounds)
     return [[tuple(entrants[place] for place in table) for table in tables] for tables in balanced]
-
-
-class _MeetingSearch:
-    """Exchange entrants between tables of a round to make meetings more even.
-
-    If the tables have different sizes, the same two are exchanged the other way round in another round. So everyone
-    keeps the number of tables of each size.
-    """
-
-    def __init__(self, rounds: list[list[list[int]]], count: int) -> None:
-        self.rounds = rounds
-        self.met = [[0] * count for _ in range(count)]
-        for first, other in (pair for tables in rounds for table in tables for pair in permutations(table, 2)):
-            self.met[first][other] += 1
-        pairs = count * (count - 1) // 2
-        each, more = divmod(sum(map(sum, self.met)) // 2, pairs)
-        self.least = (each + 1) ** 2 * more + each**2 * (pairs - more)
-        self.cost = sum(times * times for row in self.met for times in row) // 2
-        self.noise = 1
-
-    def run(self) -> None:
-        """Try exchanges until all pairs meet equally often, or once more, or ``STEPS`` members were looked at."""
-        left = STEPS
-        while self.cost > self.least and left > 0:
-            tables = self.rounds[self._draw_below(len(self.rounds))]
-            here, there = tables[self._draw_below(len(tables))], tables[self._draw_below(len(tables))]
-            left -= len(here) + len(there)
-            if here is there:
-                continue
-            exchanges = [(here, self._draw_below(len(here)), there, self._draw_below(len(there)))]
-            if len(here) != len(there):
-                left -= len(self.rounds)
-                exchanges += self._find_opposite(*exchanges[0])
-                if len(exchanges) == 1:
-                    continue
-            before = self.cost
-            for exchange in exchanges:
-                self._exchange(*exchange)
-            if self.cost > before:
-                for exchange in exchanges:
-                    self._exchange(*exchange)
-
-    def _find_opposite(
-        self, here: Sequence[int], seat: int, there: Sequence[int], other_seat: int
-    ) -> list[tuple[list[int], int, list[int], int]]:
-        """Return an exchange in a round in which both sit at tables of the other's size, if there is one."""
-        first, other = here[seat], there[other_seat]
-        begin = self._draw_below(len(self.rounds))
-        for tables in (*self.rounds[begin:], *self.rounds[:begin]):
-            ones = [table for table in tables if len(table) == len(there) and first in table]
-            others = [table for table in tables if len(table) == len(here) and other in table]
-            if ones and others:
-                return [(ones[0], ones[0].index(first), others[0], others[0].index(other))]
-        return []
-
-    def _exchange(self, here: list[int], seat: int, there: list[int], other_seat: int) -> None:
-        first, other = here[seat], there[other_seat]
-        for table, leaving, entering in ((here, first, other), (there, other, first)):
-            for member in table:
-                if member != leaving:
-                    self._meet(leaving, member, -1)
-                    self._meet(entering, member, 1)
-        here[seat], there[other_seat] = other, first
-
-    def _meet(self, first: int, other: int, times: int) -> None:
-        self.cost += 2 * times * self.met[first][other] + 1
-        self.met[first][other] += times
-        self.met[other][first] += times
-
-    def _draw_below(self, bound: int) -> int:
-        """Return the next number of a fixed sequence: D. Knuth's linear congruential generator (MMIX)."""
-        self.noise = (self.noise * 6364136223846793005 + 1442695040888963407) % 2**64
-        return (self.noise >> 33) % bound
 
 
 def _balance_seats_by_size(rounds: Sequence[Sequence[list[int]]]) -> list[list[tuple[int, ...]]]:

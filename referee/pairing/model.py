@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from referee.pairing.kinds import TournamentFormat
 from referee.pairing.table_sizes import MIN_SEATS
@@ -10,10 +10,6 @@ from referee.ratings.elo import START
 
 Json = dict[str, Any]
 MatchesPerLeg = Callable[[int], int]  # the number of matches of one leg, by the size of the table
-
-
-def one_match(seats: int) -> int:
-    return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,29 +116,29 @@ def count_decided(tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> i
     return sum(matches_per_leg(len(table.entrants)) for table in tables)
 
 
-class Format(Protocol):
+class Format:
     """Define the interface of tournament formats. All return values depend only on the arguments."""
 
     name: TournamentFormat
-    takes_late_entries: bool
-    static: bool  # its rounds do not depend on results
+    takes_late_entries = False
+    static = False  # its rounds do not depend on results
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         """Return the format's options, validated and with defaults filled in. Raise ``BadOption`` for invalid ones."""
-        ...
+        raise NotImplementedError
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
         """Raise ``BadOption`` if this number of entrants cannot play such a tournament."""
-        ...
+        raise NotImplementedError
 
-    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> int:
         """Return the number of matches of the whole tournament, as far as it can be predicted; 0 if it cannot."""
-        ...
+        raise NotImplementedError
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the round that follows the played rounds, or None if the tournament is over."""
-        ...
+        raise NotImplementedError
 
     def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         """Return how many more matches a table needs after ``legs``, or 0 if it is decided."""
-        ...
+        return 0

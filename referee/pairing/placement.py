@@ -3,7 +3,7 @@
 ``bracket_state`` reads rounds that were paired; they keep the places that they have.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -58,14 +58,14 @@ def split_rows(tables: Sequence[Sequence[int]]) -> list[list[int]]:
 def place_siblings(owners: tuple[str, ...], layout: BracketLayout) -> tuple[int, ...]:
     """Return the seed (from 0) for each position. ``owners`` has the owner of each seed, "" for none.
 
-    Swaps within tiers reduce the pairs of siblings in the same part: first in the same half of the bracket, where their
-    number is the smallest possible, then in the same quarter, and so on. Among these placements, seeds move by few
-    places, and rather the weaker ones. Without siblings, every seed has its own position.
+    Swaps of two seeds of a tier reduce the pairs of siblings in the same part: first in the same half of the bracket,
+    then in the same quarter, and so on. Among these placements, seeds move by few places, and rather the weaker ones.
+    Without siblings, every seed has its own position.
     """
     sizes = Counter(owner for owner in owners if owner)
     families = {owner for owner, size in sizes.items() if 1 < size < len(owners)}
     placement = _Placement([owner if owner in families else FREE for owner in owners], layout)
-    while families and (placement.swap_pairs() or placement.swap_along_paths()):
+    while families and placement.sweep():
         pass
     return tuple(placement.seeds)
 
@@ -90,16 +90,7 @@ class _Placement:
             Counter((part, owner) for part, owner in zip(parts, owners, strict=True)) for parts in layout.parts
         ]
 
-    # -- swaps of two seeds --
-
-    def swap_pairs(self) -> bool:
-        """Swap two seeds of a tier as long as this improves the placement. Return whether any were swapped."""
-        changed = False
-        while self._sweep():
-            changed = True
-        return changed
-
-    def _sweep(self) -> int:
+    def sweep(self) -> int:
         """Make the best swap of each position, the weakest first, so that they make way. Return the number of swaps."""
         tiers = reversed(self._layout.tiers)
         return sum(self._swap_best(position, tier) for tier in tiers for position in reversed(tier))
@@ -163,70 +154,3 @@ class _Placement:
 
     def _owner(self, position: int) -> str:
         return self._owners[self.seeds[position]]
-
-    # -- paths of swaps through several tiers --
-
-    def swap_along_paths(self) -> bool:
-        """Move a bot of one owner to the other half, and one of another owner back, by swaps in several tiers.
-
-        Swaps of two do not suffice if these owners have no bots in the same tier. Then bots of other owners link them,
-        of whom as many leave each half as enter it. Do the same in the halves of halves, and so on. Return whether any
-        were swapped; if not, no placement has fewer pairs of siblings in the same half.
-        """
-        outer: Sequence[int] = [0] * len(self.seeds)
-        for parts, counts in zip(self._layout.parts, self._in_part, strict=True):
-            for whole in sorted({*outer}):
-                halves = sorted({part for part, around in zip(parts, outer, strict=True) if around == whole})
-                if len(halves) == 2 and self._swap_between(_Halves(parts, counts, *halves)):
-                    return True
-            outer = parts
-        return False
-
-    def _swap_between(self, halves: "_Halves") -> bool:
-        owners = sorted({*self._owners})
-        best = max(halves.gain_to_left(owner) for owner in owners)
-        for first in sorted(owners, key=halves.gain_to_right, reverse=True):
-            if halves.gain_to_right(first) + best <= 0:
-                break
-            paths = self._reach(first, halves)
-            last = max(paths, key=halves.gain_to_left)
-            if halves.gain_to_right(first) + halves.gain_to_left(last) > 0:
-                for position, other in paths[last]:
-                    self._swap(position, other)
-                return True
-        return False
-
-    def _reach(self, first: str, halves: "_Halves") -> dict[str, list[tuple[int, int]]]:
-        """Return the swaps that let an owner's bot leave the right half after one of ``first`` entered it, by owner."""
-        paths: dict[str, list[tuple[int, int]]] = {first: []}
-        queue, tiers = deque([first]), list(self._layout.tiers)
-        while queue:
-            owner = queue.popleft()
-            for tier in tuple(tiers):
-                own = [at for at in tier if halves.parts[at] == halves.left and self._owner(at) == owner]
-                if own:
-                    tiers.remove(tier)
-                for at in tier if own else ():
-                    if halves.parts[at] == halves.right and (other := self._owner(at)) not in paths:
-                        nearest = min(own, key=lambda position: abs(position - at))
-                        paths[other] = [*paths[owner], (nearest, at)]
-                        queue.append(other)
-        del paths[first]
-        return paths or {first: []}
-
-
-@dataclass(frozen=True, slots=True)
-class _Halves:
-    """Hold two parts that form a larger one, and the number of bots in each part by owner."""
-
-    parts: Sequence[int]
-    counts: Counter[tuple[int, str]]
-    left: int
-    right: int
-
-    def gain_to_right(self, owner: str) -> int:
-        """Return by how much a move of one of the owner's bots from left to right reduces the pairs in one half."""
-        return 0 if owner == FREE else self.counts[self.left, owner] - self.counts[self.right, owner] - 1
-
-    def gain_to_left(self, owner: str) -> int:
-        return 0 if owner == FREE else self.counts[self.right, owner] - self.counts[self.left, owner] - 1

@@ -1,6 +1,5 @@
 """Schedule round robins, in which everyone meets everyone. The schedule depends on the entries alone."""
 
-from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -10,16 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from referee.errors import BadOption
 from referee.pairing.kinds import TournamentFormat
 from referee.pairing.mixed_robin import mixed_round_robin
-from referee.pairing.model import (
-    Json,
-    Leg,
-    MatchesPerLeg,
-    PairingInput,
-    PairingRound,
-    Table,
-    count_decided,
-    one_match,
-)
+from referee.pairing.model import Format, Json, MatchesPerLeg, PairingInput, PairingRound, Table, count_decided
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seat_balance import balance_seats
 from referee.pairing.seeded_random import shuffle
@@ -29,7 +19,7 @@ Entrant = TypeVar("Entrant", bound=Hashable)
 MAX_TABLES = 20_000
 
 
-class RoundRobin:
+class RoundRobin(Format):
     """Let every set of ``seats`` entrants meet ``cycles`` times, with seats as even as possible.
 
     If nobody leaves, the numbers of times that an entrant has each seat differ by at most 1.
@@ -42,7 +32,6 @@ class RoundRobin:
     """
 
     name = TournamentFormat.ROUND_ROBIN
-    takes_late_entries = False
     static = True
     turns: ClassVar = 1  # passes through the schedule per cycle
 
@@ -53,7 +42,7 @@ class RoundRobin:
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
         _check_size(entrants, seats, cycles * self.turns, min_seats)
 
-    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> int:
         """Count the matches at tables played so far and at scheduled tables whose entrants are all active."""
         scheduled = (table for tables in self._remaining_rounds(tournament) for table in tables)
         return count_decided(tournament, matches_per_leg) + sum(matches_per_leg(len(table)) for table in scheduled)
@@ -64,9 +53,6 @@ class RoundRobin:
             if tables:
                 return PairingRound(tuple(Table(table) for table in tables))
         return None
-
-    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
-        return 0
 
     def _remaining_rounds(self, tournament: PairingInput) -> list[list[tuple[str, ...]]]:
         """Return the tables of the remaining scheduled rounds, without those of inactive entrants."""
@@ -104,14 +90,7 @@ def round_robin(
     _check_size(len(entrants), seats, cycles, min_seats)
     if _plays_every_round(len(entrants), seats, min_seats):
         return mixed_round_robin(entrants, seats, min_seats, cycles)
-    rounds = _circle(entrants) if seats == 2 else _pack_rounds(list(combinations(entrants, seats)))
-    taken: Counter[tuple[Entrant, int]] = Counter()
-    position = {entrant: index for index, entrant in enumerate(entrants)}
-    once = [
-        [_order_pair(table, position) if seats == 2 else _assign_seats(table, taken) for table in tables]
-        for tables in rounds
-    ]
-    once = balance_seats(once)
+    once = balance_seats(_circle(entrants) if seats == 2 else _pack_rounds(list(combinations(entrants, seats))))
     return balance_seats([[_rotate(table, cycle) for table in tables] for cycle in range(cycles) for tables in once])
 
 
@@ -139,8 +118,12 @@ def _count_tables(entrants: int, seats: int, min_seats: int) -> int:
 
 
 def _plays_every_round(entrants: int, seats: int, min_seats: int) -> bool:
-    """Return whether smaller tables are allowed and let everyone play in every round."""
-    return 0 < min_seats < seats and sum(split_tables(entrants, seats, min_seats)) == entrants
+    """Return whether smaller tables are allowed and let everyone play in every round.
+
+    Four entrants at tables of two are left out: with the places of a circle, not all of them would meet.
+    """
+    sizes = split_tables(entrants, seats, min_seats)
+    return 0 < min_seats < seats and sum(sizes) == entrants and sizes != (2, 2)
 
 
 @lru_cache(maxsize=4)  # callers need it for every round, and that of a large tournament takes long to compute
@@ -149,18 +132,12 @@ def _schedule(starters: tuple[str, ...], seats: int, cycles: int, min_seats: int
 
 
 def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament: PairingInput) -> int:
-    """Return the index in the schedule after the last round played. Rounds in which nobody could play were skipped.
-
-    Tables are recognised by their entrants, since an earlier version may have seated them differently.
-    """
-    where: defaultdict[frozenset[str], list[int]] = defaultdict(list)
-    for index, tables in enumerate(schedule):
-        for table in tables:
-            where[frozenset(table)].append(index)
-    latest = -1
+    """Return the index in the schedule after the last round played. Rounds in which nobody could play were skipped."""
+    following = 0
     for played in tournament.played:
-        latest = next(index for index in where[frozenset(played.round.tables[0].entrants)] if index > latest)
-    return latest + 1
+        table = played.round.tables[0].entrants
+        following = 1 + next(index for index in range(following, len(schedule)) if table in schedule[index])
+    return following
 
 
 def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:
@@ -194,27 +171,6 @@ def _pack_rounds(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entra
         if len(bits) - sitting[chosen].bit_count() < len(table):  # too few entrants are left for another table
             del open_rounds[chosen], sitting[chosen]
     return rounds
-
-
-def _order_pair(pair: tuple[Entrant, ...], position: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
-    """Return the pair in seat order.
-
-    The earlier entrant is first if the positions differ by an odd number, else the later one. Over all pairs every
-    entrant has each seat equally often, or once more if its number of pairs is odd.
-    """
-    early, late = sorted(pair, key=position.__getitem__)
-    return (early, late) if (position[late] - position[early]) % 2 else (late, early)
-
-
-def _assign_seats(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
-    """Return the rotation of the table in which its entrants get the seats they had least often.
-
-    Count the seats of this rotation in ``taken``.
-    """
-    rotations = [_rotate(table, by) for by in range(len(table))]
-    best = min(rotations, key=lambda seated: sum(taken[entrant, seat] ** 2 for seat, entrant in enumerate(seated)))
-    taken.update((entrant, seat) for seat, entrant in enumerate(best))
-    return best
 
 
 def _rotate(table: tuple[Entrant, ...], by: int) -> tuple[Entrant, ...]:

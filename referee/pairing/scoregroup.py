@@ -391,7 +391,4 @@ def _halves(people: Sequence[int], pairs: int) -> Iterator[tuple[list[int], list
             gone = {-index for index in out}
             staying = [people[index] for index in range(pairs) if index not in gone]
             rest = [people[index] for index in range(pairs, len(people)) if index not in into]
-            yield (
-                [*staying, *(people[index] for index in into)],
-                [*(people[index] for index in sorted(gone)), *rest],
-            )
+            yield ([*staying, *(people[index] for index in into)], [*(people[index] for index in sorted(gone)), *rest])

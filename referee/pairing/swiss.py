@@ -44,17 +44,7 @@ from referee.errors import BadOption
 from referee.pairing.dutch import EXACT, pair_round, required_concessions
 from referee.pairing.history import PairingHistory, read_history
 from referee.pairing.kinds import TournamentFormat
-from referee.pairing.model import (
-    Bye,
-    Json,
-    Leg,
-    MatchesPerLeg,
-    PairingInput,
-    PairingRound,
-    Table,
-    count_decided,
-    one_match,
-)
+from referee.pairing.model import Bye, Format, Json, MatchesPerLeg, PairingInput, PairingRound, Table, count_decided
 from referee.pairing.options import check_fills_a_table, read_int, refuse_unknown
 from referee.pairing.seeded_random import shuffle
 from referee.pairing.table_sizes import split_tables
@@ -63,12 +53,11 @@ from referee.pairing.tables import pair_tables
 MAX_ROUNDS: Final = 100
 
 
-class Swiss:
+class Swiss(Format):
     """Define the Swiss system. If the option ``rounds`` is null, ``default_rounds`` determines the number of rounds."""
 
     name = TournamentFormat.SWISS
     takes_late_entries = True
-    static = False
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         """Accept ``rounds``, the number of rounds, or null."""
@@ -87,7 +76,7 @@ class Swiss:
                 f"{entrants} bots at tables of {seats} can play at most {possible} rounds, not {rounds}",
             )
 
-    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> int:
         decided = count_decided(tournament, matches_per_leg)
         active = sum(entrant.active for entrant in tournament.entrants)
         of_round = sum(map(matches_per_leg, split_tables(active, tournament.seats, tournament.min_seats)))
@@ -113,9 +102,6 @@ class Swiss:
             tuple(Table(tuple(history.ids[player] for player in table)) for table in tables),
             tuple(Bye(history.ids[player], "odd") for player in byes),
         )
-
-    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
-        return 0
 
 
 def default_rounds(entrants: int, seats: int, min_seats: int = 0) -> int:

@@ -12,8 +12,6 @@ from referee.pairing.history import PairingHistory
 
 MOVES: Final = 40_000  # swaps compared by the search
 POLISH: Final = 40_000  # swaps compared to reduce differences in score
-BRANCHES: Final = 20_000  # entrants tried by the exhaustive search
-EXHAUSTIVE: Final = 60  # up to this number of entrants, the exhaustive search follows
 NEAR: Final = 100  # positions on either side, by score, that are searched for a swap
 _REMATCH: Final = 1 << 24  # more than all pairs of siblings of a round can cost
 _TENURE: Final = 6  # moves for which an entrant stays where it was put, and up to as many more
@@ -26,8 +24,7 @@ def reduce_meetings(history: PairingHistory, tables: list[list[int]]) -> None:
 
     Among these it prefers few pairs of siblings, then small differences in score; the result is in no case worse in
     this order. Two entrants change between tables of different sizes only if they sat at smaller tables equally often.
-    If no table has either, return immediately. With up to ``EXHAUSTIVE`` entrants, an exhaustive search
-    follows the swaps. It finds tables without repeat meetings if there are any and ``BRANCHES`` steps are enough.
+    If no table has either, return immediately.
     """
     if not any(sum_costs(history, tables)[:2]):
         return
@@ -36,11 +33,6 @@ def reduce_meetings(history: PairingHistory, tables: list[list[int]]) -> None:
     if search.cost <= least:
         return
     search.run(least)
-    if search.best[0] >= _REMATCH > least and len(search.people) <= EXHAUSTIVE:
-        found = _ExhaustiveSearch(history, search.people, tables).find()
-        if found is not None:
-            search.restart(found)
-            search.run(least)
     search.restart(search.best_tables)
     search.polish()
     tables[:] = search.best_tables
@@ -218,70 +210,3 @@ class _TableSearch:
         """Return the next number of a fixed sequence: D. Knuth's linear congruential generator (MMIX)."""
         self.noise = (self.noise * 6364136223846793005 + 1442695040888963407) % 2**64
         return (self.noise >> 33) % bound
-
-
-class _ExhaustiveSearch:
-    """Search for tables of which no two members have met.
-
-    Fill one table after the other, each from the entrant with the fewest possible neighbours, the nearest in score
-    first. The tables have the sizes of given ones, and those sit at the smaller ones who sat there least often.
-    """
-
-    def __init__(self, history: PairingHistory, people: Sequence[int], tables: Sequence[Sequence[int]]) -> None:
-        self.score, self.steps = history.score, 0
-        present = set(people)
-        self.unmet = {player: present - history.met[player].keys() - {player} for player in people}
-        self.sizes = Counter(map(len, tables))  # of the tables that are not filled yet
-        largest = max(self.sizes)
-        smaller = [history.small[player] for table in tables if len(table) < largest for player in table]
-        most = max(smaller, default=0)
-        self.allowed = {  # by size
-            size: {
-                player
-                for player in people
-                if not smaller or history.small[player] == most or (history.small[player] < most) == (size < largest)
-            }
-            for size in self.sizes
-        }
-        self.tables: list[list[int]] = []
-
-    def find(self) -> list[list[int]] | None:
-        """Return such tables, or None if there are none or ``BRANCHES`` steps were not enough."""
-        return self.tables if self._fill(set(self.unmet)) else None
-
-    def _fill(self, left: set[int]) -> bool:
-        """Seat everyone who is left at new tables. Return whether that was possible."""
-        if not left:
-            return True
-        first = min(left, key=lambda player: (len(self.unmet[player] & left), player))
-        for size in sorted(self.sizes, reverse=True):
-            possible = self.unmet[first] & left & self.allowed[size]
-            if not self.sizes[size] or first not in self.allowed[size] or len(possible) < size - 1:
-                continue
-            self.sizes[size] -= 1
-            if self._extend([first], self._in_order(first, possible), left, size):
-                return True
-            self.sizes[size] += 1
-        return False
-
-    def _in_order(self, first: int, possible: set[int]) -> list[int]:
-        return sorted(possible, key=lambda other: (abs(self.score[other] - self.score[first]), other))
-
-    def _extend(self, table: list[int], possible: list[int], left: set[int], size: int) -> bool:
-        """Complete a table with some of the possible members, then seat the others."""
-        if len(table) == size:
-            self.tables.append(table)
-            if self._fill(left.difference(table)):
-                return True
-            self.tables.pop()
-            return False
-        for index, player in enumerate(possible):
-            if len(possible) - index < size - len(table):
-                return False
-            self.steps += 1
-            if self.steps > BRANCHES:
-                return False
-            further = [other for other in possible[index + 1 :] if other in self.unmet[player]]
-            if self._extend([*table, player], further, left, size):
-                return True
-        return False

@@ -9,7 +9,6 @@ Fishtest), after X. Li, J. Liu and Z. Ying, "Generalized Sequential Probability 
 Hypotheses", Seq. Anal. 33 (2014).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log
 from typing import Final, Literal
@@ -96,15 +95,6 @@ class RunningTest:
         if self.ratio <= self.test.lower:
             return "h0"
         return "h1" if self.ratio >= self.test.upper else None
-
-
-def run_test(test: Hypotheses, scores: Iterable[float]) -> RunningTest:
-    """Add scores until there is a verdict or no score is left, and return the test."""
-    running = RunningTest(test)
-    for score in scores:
-        if running.add(score):
-            break
-    return running
 
 
 def expected_score(elo: float) -> float:

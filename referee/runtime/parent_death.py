@@ -1,6 +1,6 @@
-"""Signal a child process when its parent dies for any reason (``PR_SET_PDEATHSIG``).
+"""Set what Linux keeps for a process: the signal that it gets when its parent dies (``PR_SET_PDEATHSIG``), its name.
 
-This works on Linux only. On other systems, a child can outlive its parent, and the next start replaces it.
+On other systems, a child can outlive its parent, and the next start replaces it.
 """
 
 import ctypes
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -23,6 +24,12 @@ def set_parent_death_signal(parent: int, death_signal: signal.Signals) -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), death_signal)
+
+
+def name_process(name: str) -> None:
+    """Show this process under a name in ``ps -e`` and ``top``, which show its first 15 bytes."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
 def make_preexec(death_signal: signal.Signals) -> Callable[[], None]:

@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from referee.runtime import parent_death
+from referee.runtime.forked_process import ForkedProcess
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 STABLE_AFTER_S = 30.0  # a child that ran for longer counts as recovered
@@ -24,7 +25,8 @@ TAIL_BYTES = 8192  # most of a log that ``Child.tail`` reads
 class Child:
     """Represent a child process to keep running.
 
-    It has its own session, so that Ctrl-C in the terminal does not reach it.
+    It has its own session, so that Ctrl-C in the terminal does not reach it. A ``forked`` one shares what this process
+    has imported; its ``command`` begins with "module:function" instead of a program.
     """
 
     name: str
@@ -34,7 +36,8 @@ class Child:
     log: Path
     pass_fds: Sequence[int] = ()
     output: int | None = None  # the pipe of ``ProcessLogs``; without one, the process writes to ``log`` itself
-    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    forked: bool = False
+    process: subprocess.Popen[bytes] | ForkedProcess | None = field(default=None, init=False)
     deaths: int = field(default=0, init=False)  # consecutive
     exits: int = field(default=0, init=False)  # all that were not requested
     due: float = field(default=0.0, init=False)  # monotonic time of the next start
@@ -45,18 +48,31 @@ class Child:
         """Start the process. The kernel sends it SIGTERM if this process dies."""
         self._log_start = self._find_log_end()
         with self._open_output() as output:
-            self.process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=dict(self.environment),
-                cwd=self.folder,
-                pass_fds=self.pass_fds,
-                start_new_session=True,
-                preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # called from the main thread, as it requires
-            )
+            self.process = self._fork(output) if self.forked else self._execute(output)
         self._started = time.monotonic()
+
+    def _fork(self, output: int) -> ForkedProcess:
+        return ForkedProcess(
+            self.name,
+            self.command,
+            environment=self.environment,
+            folder=self.folder,
+            output=output,
+            pass_fds=self.pass_fds,
+        )
+
+    def _execute(self, output: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=dict(self.environment),
+            cwd=self.folder,
+            pass_fds=self.pass_fds,
+            start_new_session=True,
+            preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # called from the main thread, as it requires
+        )
 
     @contextmanager
     def _open_output(self) -> Iterator[int]:

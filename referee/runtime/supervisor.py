@@ -1,7 +1,9 @@
-"""Supervise the processes of a service: start them in order, restart those that die, and stop them all."""
+"""Supervise the processes of a service: start them in order, restart those that die, and stop them all.
+
+This process imports the modules of all of them once, and they are forked from it.
+"""
 
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,6 +11,7 @@ from pathlib import Path
 
 from referee.errors import RefereeError
 from referee.runtime import embedded_redis as embedded
+from referee.runtime import forked_process
 from referee.runtime.data_dir import DataDir
 from referee.runtime.process_logs import ProcessLogs
 from referee.runtime.processes import Child, Signals, stop
@@ -19,6 +22,8 @@ EXITS_BEFORE_READY = 3  # start-up fails if a child exits this often before the 
 STOP_S = 8.0
 REDIS_STOP_S = 5.0
 API_THREADS = 64
+API, WORKER, SCHEDULER = "gunicorn.app.wsgiapp:run", "workers.worker:main", "workers.scheduler:main"
+PRELOADED = (API, "api.app", "api.gunicorn_worker", WORKER, SCHEDULER)
 
 
 class StartFailed(RefereeError):
@@ -95,6 +100,7 @@ class Supervisor:
         self._wait(lambda: "" if embedded.is_answering(path) else _describe_wait(redis, "no answer yet"))
 
     def _start_service(self) -> None:
+        forked_process.preload(PRELOADED)
         self.children = self._create_children()
         for child in self.children:
             child.start()
@@ -106,29 +112,29 @@ class Supervisor:
 
     def _create_children(self) -> list[Child]:
         return [
-            self._python("api", *self._gunicorn(), pass_fds=(self.listener.fileno(),)),
-            *(self._python(name, "-m", "workers.worker") for name in self._workers()),
-            self._python("scheduler", "-m", "workers.scheduler"),
+            self._child("api", API, *self._gunicorn(), pass_fds=(self.listener.fileno(),)),
+            *(self._child(name, WORKER) for name in self._workers()),
+            self._child("scheduler", SCHEDULER),
         ]
 
     def _workers(self) -> list[str]:
         return [f"worker-{number}" for number in range(1, self.workers + 1)]
 
-    def _python(self, name: str, *arguments: str, pass_fds: tuple[int, ...] = ()) -> Child:
-        # -P prevents importing files from the current folder as part of the service.
+    def _child(self, name: str, *command: str, pass_fds: tuple[int, ...] = ()) -> Child:
         return Child(
             name,
-            [sys.executable, "-P", *arguments],
+            command,
             self.environment,
             self.data_dir.path,
             self.data_dir.log(name),
             pass_fds,
             self.logs.output(name),
+            forked=True,
         )
 
     def _gunicorn(self) -> list[str]:
         return [
-            *("-m", "gunicorn", "api.wsgi:app"),
+            "api.wsgi:app",
             *("--bind", f"fd://{self.listener.fileno()}"),
             *("--worker-class", "api.gunicorn_worker.TimeoutWorker"),
             *("--workers", "1", "--threads", str(API_THREADS)),

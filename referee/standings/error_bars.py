@@ -9,7 +9,8 @@ from fractions import Fraction
 from math import ceil, erfc, floor, lcm, sqrt
 from typing import Final
 
-from referee.standings.results import MatchOutcome, half_points
+from referee.pairing.history import half_points
+from referee.standings.results import MatchOutcome
 
 MIN_GROUPS: Final = 2
 NORMAL: Final = 1.959964  # standard deviations on each side of a 95 % interval

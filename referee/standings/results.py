@@ -4,6 +4,8 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from referee.pairing.history import half_points
+
 
 @dataclass(frozen=True, slots=True)
 class MatchOutcome:
@@ -30,14 +32,6 @@ class MatchOutcome:
             for seat, entrant in enumerate(self.entrants)
             if (scored is None or scored[seat]) and entrant in entrants
         ]
-
-
-def half_points(placements: Sequence[int]) -> list[int]:
-    """Return each seat's half points: 2 for every opponent placed behind it and 1 for every opponent tied with it."""
-    if len(placements) == 2:  # by far the most frequent case; this is four times as fast
-        first, second = placements
-        return [2, 0] if first < second else [0, 2] if second < first else [1, 1]
-    return [2 * sum(other > own for other in placements) + placements.count(own) - 1 for own in placements]
 
 
 def points(placements: Sequence[int]) -> list[Fraction]:

@@ -16,11 +16,7 @@ TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
     TournamentFormat.DOUBLE_ROUND_ROBIN: ("points", "head_to_head", "sonneborn_berger", "wins"),
     TournamentFormat.SWISS: ("points", "buchholz", "head_to_head", "sonneborn_berger", "wins"),
     # The champion plays all matches and the others few, so their total points cannot be compared.
-    TournamentFormat.GAUNTLET: (
-        "points_per_match",
-        "head_to_head",
-        "wins",
-    ),
+    TournamentFormat.GAUNTLET: ("points_per_match", "head_to_head", "wins"),
     TournamentFormat.KNOCKOUT: ("bracket",),
 }
 EXTERNAL_COLUMNS: Final = ("bracket",)  # passed in by the caller, because sums over results do not give them
@@ -110,10 +106,7 @@ def _rank_again(rows: Sequence[RankedEntrant], before: int) -> list[RankedEntran
 
 
 def _row(
-    rank: int,
-    entrant: Hashable,
-    totals: columns.EntrantTotals,
-    found: Mapping[str, Mapping[Hashable, Fraction | None]],
+    rank: int, entrant: Hashable, totals: columns.EntrantTotals, found: Mapping[str, Mapping[Hashable, Fraction | None]]
 ) -> RankedEntrant:
     return RankedEntrant(
         rank=rank,

@@ -6,7 +6,8 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
 
-from referee.standings.results import MatchOutcome, half_points
+from referee.pairing.history import half_points
+from referee.standings.results import MatchOutcome
 
 
 class ScoredBye(NamedTuple):

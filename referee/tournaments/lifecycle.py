@@ -6,7 +6,7 @@ from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from referee.errors import Forbidden
-from referee.matches.queued_seats import refresh_queue
+from referee.matches.queue.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import guest_notifications, tournaments

@@ -17,7 +17,7 @@ from referee.db.engine import count_changed_rows, current_time
 from referee.db.reporting import notify
 from referee.events import BotUnhealthy
 from referee.matches import cancelling
-from referee.matches.queued_seats import refresh_queue
+from referee.matches.queue.queued_seats import refresh_queue
 from referee.matches.tables import MatchSeat, StoredMatch, is_unstarted
 from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry

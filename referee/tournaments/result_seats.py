@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from referee.matches.download_seats import DownloadSeat, seats_of
+from referee.matches.lists.download_seats import DownloadSeat, seats_of
 from referee.matches.tables import Result, StoredMatch
 
 PAGE_SIZE: Final = 200

@@ -11,7 +11,7 @@ from referee.bots.states import PROVEN, BotState
 from referee.bots.tables import Bot, Check
 from referee.db import extra_work
 from referee.db.engine import lease_now
-from referee.matches import capacity
+from referee.matches.queue import capacity
 
 
 def list_unclaimed(session: Session) -> list[str]:

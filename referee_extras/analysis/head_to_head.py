@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from referee.db.lookup import divide_ids
-from referee.matches.results import select_public
+from referee.matches.lists.results import select_public
 from referee.matches.states import DealSharing
 from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
 from referee.matches.usual_states import is_finished

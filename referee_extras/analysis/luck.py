@@ -7,7 +7,8 @@ from fractions import Fraction
 from math import fsum, lcm, sqrt
 from typing import Final
 
-from referee.standings.results import MatchOutcome, half_points, points
+from referee.pairing.history import half_points
+from referee.standings.results import MatchOutcome, points
 
 MIN_HOLDERS: Final = 2  # different entrants on the same seat of a deal group
 

@@ -15,7 +15,7 @@ from referee.db.engine import Database
 from referee.errors import RefereeError
 from referee.master_keys import key_ring
 from referee.match.signing_keys import SigningKey
-from referee.matches import chain
+from referee.matches.logs import chain
 from referee.settings import BadSettings, Settings, setting_defaults
 from referee_extras.doctor.findings import DeploymentFinding, failure, ok, warning
 

@@ -13,7 +13,7 @@ from referee.games import game_title
 from referee.ladders import months, ratings
 from referee.ladders.months import ClosedMonth
 from referee.matches import matches
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments, watching

@@ -17,7 +17,7 @@ from api.tournaments.presentation import visible_entries
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
 from referee.errors import Conflict
-from referee.matches import results
+from referee.matches.lists import results
 from referee.standings.presentation import point_digits, shown_tie_breaks
 from referee.tournaments import entries as entering
 from referee.tournaments import watching

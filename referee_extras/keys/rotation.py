@@ -15,8 +15,9 @@ from referee.db import sealing
 from referee.db.engine import Database
 from referee.master_keys import key_ring
 from referee.match.signing_keys import SigningKey
-from referee.matches import chain, deal_groups
-from referee.matches.chain import UsedKey
+from referee.matches.deals import deal_groups
+from referee.matches.logs import chain
+from referee.matches.logs.chain import UsedKey
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup
 

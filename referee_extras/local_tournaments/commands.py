@@ -28,7 +28,7 @@ from referee.cli.plain_text import note
 from referee.cli.results_table import results_table
 from referee.cli.tables import TextTable
 from referee.local import bot_files
-from referee.local.matches import make_plan
+from referee.local.matches import make_plan, parse_entrants, parse_options
 from referee.local.results import PlayerResults
 from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import RunningTest
@@ -102,7 +102,8 @@ def local(
     limits = read_limits(budget_ms, bank_ms, no_time_limits)
     signing, seats = (secret,) if secret else (), seats or len(players)
     with usage_errors():
-        playing = make_plan(game_name, players, seed, given, limits, seats=seats, secrets=signing)
+        entrants, options = parse_entrants(players), parse_options(game_name, given)
+        playing = make_plan(game_name, entrants, options, seed, limits, seats=seats, secrets=signing)
         plan = LocalPlan(playing, seats, deals, SeatOrders(orders), parse_hypotheses(sprt) if sprt else None)
         plan.check()
     sys.exit(_run(plan, out, concurrency, as_json))

@@ -58,7 +58,7 @@ def play(
         names = iter(functions)
         entrants = [_entrant(next(names)) if callable(player) else next(named) for player in players]
         limits = Limits(budget_ms, bank_ms)
-        plan = local.plan_of(game, entrants, dict(options or {}), seed, limits, seats=len(entrants))
+        plan = local.make_plan(game, entrants, dict(options or {}), seed, limits, seats=len(entrants))
     plan = replace(plan, local_seats={name: partial(FunctionSeat, choose) for name, choose in functions.items()})
     stop = threading.Event()
     return _run_anywhere(lambda: _play_all(plan, matches, stop), stop)

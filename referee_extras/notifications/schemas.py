@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, validate
 
 from api.fields import (
     Address,
+    Changes,
     Id,
     OptionalBody,
     QueryBool,
@@ -62,7 +63,7 @@ class NewWebhook(Strict):
     events = Choice(required=True)
 
 
-class WebhookChanges(Strict):
+class WebhookChanges(Changes):
     url = HookAddress(
         metadata=describe(
             "After a change of the URL, the webhook receives only a ping until it has answered that ping."
@@ -72,11 +73,6 @@ class WebhookChanges(Strict):
     enabled = StrictBool(
         metadata=describe("False disables the webhook. True sends a ping; if it succeeds, the webhook becomes active.")
     )
-
-    @validates_schema
-    def holds_something(self, changes: dict[str, object], **_: object) -> None:
-        if not changes:
-            raise ValidationError("Give at least one field to change.")
 
 
 class WebhookView(View):

@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 
 from referee.db.paging import Cursor, Page, load_page
 from referee.match.canonical import Json
-from referee.matches import deal_groups
-from referee.matches.ended_openings import CURRENT, CURRENT_IS_REVEALED, OpeningFilter, conditions
+from referee.matches.deals import deal_groups
+from referee.matches.deals.ended_openings import CURRENT, CURRENT_IS_REVEALED, OpeningFilter, conditions
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
 
 

@@ -10,7 +10,7 @@ from api.pages.paging import cursor_links
 from api.pages.parameters import load_query
 from api.pagination import read_cursor
 from api.views import current_session
-from referee.matches import ended_openings
+from referee.matches.deals import ended_openings
 from referee_extras.openings.resource import OpeningQuery, list_openings, opening_filter
 
 pages = Pages("openings", __name__, template_folder="templates")

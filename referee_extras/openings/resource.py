@@ -13,7 +13,7 @@ from referee.bots import bots
 from referee.db.paging import Page
 from referee.match.canonical import Json
 from referee.match.reveal import OpeningFailure
-from referee.matches.ended_openings import OpeningFilter
+from referee.matches.deals.ended_openings import OpeningFilter
 from referee_extras.openings.listing import list_ended_openings, list_failed_nonces
 
 

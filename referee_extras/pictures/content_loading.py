@@ -14,7 +14,9 @@ from referee.games import game_title
 from referee.labels import state_label
 from referee.ladders import ladder_rows, months, ratings
 from referee.ladders.ladder_rows import RankedBot
-from referee.matches import logs, matches, results
+from referee.matches import matches
+from referee.matches.lists import results
+from referee.matches.logs import logs
 from referee.matches.states import ENDED, PLAYED, MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.ratings.elo import MICRO

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, count_changed_rows, current_time, take_advisory_lock
 from referee.errors import BadLog, Conflict
-from referee.matches import logs
+from referee.matches.logs import logs
 from referee.matches.tables import StoredMatch
 from referee_extras.retention.rules import Keep, Kind, Rules
 from referee_extras.retention.sources import get_source

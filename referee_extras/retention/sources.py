@@ -12,7 +12,7 @@ from referee import plugs
 from referee.accounts.tables import Token
 from referee.db.engine import count_changed_rows
 from referee.db.idempotency import Idempotency
-from referee.matches import log_pruning
+from referee.matches.logs import log_pruning
 from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, Fault, MatchLog, Result, SignedLog, StoredMatch
 from referee.tournaments.states import UNFINISHED

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import fields, validate
 
 from api.fields import (
+    Changes,
     CheckedText,
     Exact,
     Id,
@@ -48,11 +49,8 @@ class NewSeries(SeriesBody):
     listed = StrictBool(metadata=describe(TERMS["listed"]))
 
 
-class SeriesChanges(SeriesBody):
-    @validates_schema
-    def holds_something(self, changes: dict[str, object], **_: object) -> None:
-        if not changes:
-            raise ValidationError("Give at least one field to change.")
+class SeriesChanges(SeriesBody, Changes):
+    """Describe the terms of a series that an edit changes."""
 
 
 class AddedTournaments(Strict):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.matches import log_pruning
+from referee.matches.logs import log_pruning
 from referee.matches.tables import Result
 from tests.api.conftest import Service
 

@@ -20,7 +20,7 @@ from referee import schema
 from referee.cli import main
 from referee.db.ids import new_id
 from referee.match.verification import verify
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.tournaments import result_seats, watching
 from referee.workflows.ending import deal_group_closing
 from referee.workflows.publishing import log_downloads

@@ -10,7 +10,7 @@ import pytest
 
 from referee.games.saint_poker import SaintPoker
 from referee.match.match import Answer
-from referee.matches.recording import BotError, FaultReport, MatchUpdate, record_batch
+from referee.matches.logs.recording import BotError, FaultReport, MatchUpdate, record_batch
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
 from referee.workflows.ending.match_end import finish_match

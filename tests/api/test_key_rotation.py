@@ -4,7 +4,7 @@ from typing import Any
 
 from referee.master_keys import MasterKey
 from referee.match.signing_keys import SigningKey
-from referee.matches.chain import ChainWriter
+from referee.matches.logs.chain import ChainWriter
 from tests.api.conftest import Person, Service, Start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -15,8 +15,10 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.log import parse_row
 from referee.match.match import Answer, Match
-from referee.matches import deal_groups, logs, matches
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches import matches
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
+from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchLog, MatchSeat, SignedLog
 from referee.protocol.messages import Questions

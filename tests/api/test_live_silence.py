@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from referee.bots.tables import Bot
 from referee.match.match import Answer, Match
-from referee.matches.claims import Claim
-from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer, record_batch
+from referee.matches.logs.recording import FaultReport, MatchUpdate, PendingAnswer, record_batch
+from referee.matches.queue.claims import Claim
 from referee.matches.tables import MatchSeat
 from tests.api.conftest import API, Service
 from tests.database import tournaments

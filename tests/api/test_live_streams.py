@@ -12,8 +12,8 @@ import pytest
 
 from referee.match.log import opens_round
 from referee.match.match import Answer, Match
-from referee.matches.claims import Claim
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
+from referee.matches.queue.claims import Claim
 from tests.api.streaming import THREADS, Message, Server, Watching, messages, serving
 from tests.database.world import World
 from tests.machine import require

@@ -10,7 +10,7 @@ import pytest
 
 from referee.match.match import Answer
 from referee.match.verification import verify
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.matches.states import MatchState
 from referee.matches.tables import DealGroup, StoredMatch
 from tests.api.conftest import API, Person, Service, fields_of, friendly

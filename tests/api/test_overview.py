@@ -12,7 +12,7 @@ from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.match.log import PublicView
 from referee.match.match import Answer, Match
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from tests.api.conftest import API, Service

@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from api.bots import pages as page_of_bots
 from referee.bots.tables import Bot
-from referee.matches import bot_stats, response_stats
+from referee.matches.lists import bot_stats, response_stats
 from referee.matches.tables import MatchSeat, StoredMatch
 from tests.api.conftest import Person, Service
 from tests.api.test_site_ladders import HTML, PAYLOAD, text_of

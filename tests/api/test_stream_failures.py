@@ -18,7 +18,7 @@ from referee.match import log as log_rows
 from referee.match.canonical import Json
 from referee.match.log import PublicView
 from referee.match.match import Answer, Match
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.workflows.publishing import visibility
 from tests.api.conftest import Service
 from tests.api.streaming import Message, messages

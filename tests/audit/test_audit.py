@@ -17,7 +17,8 @@ from referee.ladders import ratings
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.match.canonical import dumps
 from referee.match.log import LINK_MEMBERS, link_row, parse_row
-from referee.matches import deal_groups, logs
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
 from referee.matches.tables import MatchLog, Result, StoredMatch
 from referee.workflows.voids import voiding
 from tests.database.world import FakeClock, World

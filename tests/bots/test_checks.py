@@ -9,7 +9,7 @@ from referee.bots import bots, checks, handshakes
 from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, CheckOutcome
 from referee.db.leases import LEASE_S
 from referee.errors import StaleEpoch
-from referee.matches import capacity, claims
+from referee.matches.queue import capacity, claims
 from referee.matches.tables import StoredMatch
 from referee.protocol.messages import PROTOCOL
 from referee.workflows.bots import check_claims, handshake_results

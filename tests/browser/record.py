@@ -23,8 +23,8 @@ from referee.ladders import months
 from referee.match.canonical import dumps
 from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
-from referee.matches import recording
-from referee.matches.claims import Claim
+from referee.matches.logs import recording
+from referee.matches.queue.claims import Claim
 from referee.tournaments import entries, starting, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.workflows.ending import match_end

@@ -120,7 +120,7 @@ def service(folder: Path, *arguments: str, **changes: str) -> Iterator[Service]:
 
 
 def family(folder: Path) -> dict[int, str]:
-    """All living processes that work on this folder: process id -> command line."""
+    """All living processes that work on this folder: process id -> command line and, in brackets, name."""
     mark = str(folder).encode()
     found = {}
     for entry in Path("/proc").iterdir():
@@ -129,7 +129,8 @@ def family(folder: Path) -> dict[int, str]:
                 command = (entry / "cmdline").read_bytes()
                 own = mark in command or b"REFEREE_DATA=" + mark in (entry / "environ").read_bytes()
                 if own and command and (entry / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
-                    found[int(entry.name)] = command.replace(b"\0", b" ").decode()
+                    name = (entry / "comm").read_text().strip()
+                    found[int(entry.name)] = f"{command.replace(bytes(1), b' ').decode()}[{name}]"
     return found
 
 

@@ -1,64 +1,48 @@
-"""`referee admin`, `standings` and `audit` on the database of this machine."""
+"""`referee admin` on the database of this machine."""
 
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from referee.accounts import accounts
-from referee.cli import main
 from referee.db.engine import Database
+from tests.cli.running import says
+from tests.cli.test_json import document
 from tests.database.databases import write_upgraded
 
 
-def run(folder: Path, *arguments: str) -> Result:
-    return CliRunner(env={"REFEREE_DATA": str(folder)}).invoke(main, arguments)
-
-
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a data directory with an empty database, as after the first start of `referee up`."""
+def here(tmp_path: Path) -> dict[str, str | None]:
+    """Return the environment of a data directory with an empty database, as after the first start of `referee up`."""
     write_upgraded(tmp_path / "referee.db")
-    return tmp_path
+    return {"REFEREE_DATA": str(tmp_path)}
 
 
-def test_an_organiser_is_opened_in_the_database_of_the_service(folder: Path) -> None:
-    made = run(folder, "admin", "create", "Olga")
+def test_accounts_are_opened_and_get_other_tokens_and_roles(here: dict[str, str | None], tmp_path: Path) -> None:
+    data = ("--data", str(tmp_path))
 
-    token = made.stdout.strip()
-    database = Database(f"sqlite:///{folder / 'referee.db'}")
+    first = says(here, "admin", "create", "Olga").stdout.strip()
+    second = says(here, "admin", "token", "olga").stdout.strip()
+    made = document("admin", "create", "Ada", "--role", "owner", *data)
+    changed = document("admin", "role", "Ada", "organiser", *data)
+    another = document("admin", "token", "Ada", *data)
+
+    assert changed == {"name": "Ada", "role": "organiser"}
+    tokens = {first: "Olga", second: "Olga", made["token"]: "Ada", another["token"]: "Ada"}
+    assert len(tokens) == 4
+    database = Database(f"sqlite:///{tmp_path / 'referee.db'}")
     with database.read() as session:
-        account = accounts.find_account_by_token(session, token)
+        for token, name in tokens.items():
+            found = accounts.find_token(session, token)
+            assert found is not None
+            assert (found[1].name, found[1].role) == (name, "organiser")
     database.dispose()
-    assert account is not None
-    assert (account.name, account.role) == ("Olga", "organiser")
 
 
-def test_a_lost_token_is_replaced(folder: Path) -> None:
-    first = run(folder, "admin", "create", "Olga").stdout
+def test_a_name_that_is_taken_or_unknown_and_a_match_that_is_not_stuck_are_said(here: dict[str, str | None]) -> None:
+    says(here, "admin", "create", "Olga")
 
-    second = run(folder, "admin", "token", "olga").stdout
-
-    assert second.startswith("ref_")
-    assert second != first
-
-
-def test_a_name_that_is_taken_or_unknown_is_said(folder: Path) -> None:
-    run(folder, "admin", "create", "Olga")
-
-    again, unknown = run(folder, "admin", "create", "OLGA"), run(folder, "admin", "token", "Otto")
-
-    assert (again.exit_code, unknown.exit_code) == (1, 1)
-    assert "An account has the name 'OLGA' or one that looks the same" in again.output
-    assert "Unknown account 'Otto'" in unknown.output
-
-
-def test_an_empty_record_holds(folder: Path) -> None:
-    assert run(folder, "admin", "audit").output == f"{folder}: no differences\n"
-
-
-def test_only_a_stuck_match_is_made_due_again(folder: Path) -> None:
-    refused = run(folder, "admin", "retry", "mat_0")
-
-    assert refused.exit_code == 1
-    assert "no match has the id mat_0" in refused.output
+    assert "An account has the name 'OLGA' or one" in says(here, "admin", "create", "OLGA", status=1).output
+    assert "Unknown account 'Otto'" in says(here, "admin", "token", "Otto", status=1).output
+    assert "Unknown account 'Otto'" in says(here, "admin", "role", "Otto", "owner", status=1).output
+    assert "o match has the id mat_0" in says(here, "admin", "retry", "mat_0", status=1).output

@@ -1,11 +1,8 @@
 """`referee api` against a running service, and against hosts that redirect."""
 
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ from referee.accounts import accounts
 from referee.cli import main
 from referee.cli.service import saved_tokens
 from tests.api.in_thread import api_in_thread
+from tests.cli.answering import Answer, Call, answering
 from tests.cli.running import says
 
 
@@ -113,39 +111,17 @@ def test_what_is_no_request_to_the_service_is_wrong_usage(there: Service, argume
     assert reason in there.call(*arguments, status=2).stderr
 
 
-@contextmanager
-def redirecting(target: str | None) -> Iterator[tuple[str, list[str | None]]]:
-    """Yield the URL of a host that redirects to ``target``, or answers, and the tokens that it gets."""
-    tokens: list[str | None] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            tokens.append(self.headers["Authorization"])
-            self.send_response(200 if target is None else 307)
-            self.send_header("Location", f"{target}{self.path}")
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"{}")
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", tokens
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def test_a_redirect_is_refused_and_the_saved_token_goes_to_its_service_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    with redirecting(None) as (other, tokens_of_other), redirecting(other) as (url, tokens):
+    tokens: list[str | None] = []
+
+    def answer(call: Call) -> Answer:
+        tokens.append(call.headers.get("Authorization"))
+        return (307, {"Location": f"{other}{call.path}"}, b"") if len(tokens) == 1 else (200, {}, b"{}")
+
+    with answering(answer) as other, answering(answer) as url:
         saved_tokens.save(url, "ref_secret")
         refused = CliRunner().invoke(main, ["api", "/bots"])
         elsewhere = CliRunner().invoke(main, ["api", "/bots", "--url", other])
@@ -153,5 +129,4 @@ def test_a_redirect_is_refused_and_the_saved_token_goes_to_its_service_alone(
     assert refused.exit_code == 1
     assert f"{url} redirected (307)" in refused.stderr
     assert elsewhere.exit_code == 0
-    assert tokens == ["Bearer ref_secret"]
-    assert tokens_of_other == [None]
+    assert tokens == ["Bearer ref_secret", None]

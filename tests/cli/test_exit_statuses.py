@@ -1,12 +1,12 @@
 """The exit statuses of the page on the command line, for the cases that it names."""
 
+import json
 import re
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from referee.cli import main
 from referee.cli.plain_text import as_sentence
@@ -24,12 +24,8 @@ def nobody() -> Iterator[str]:
         yield f"http://127.0.0.1:{held.getsockname()[1]}"
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
-
-
 def status_of(*arguments: str) -> int:
-    return run(*arguments).exit_code
+    return CliRunner().invoke(main, arguments).exit_code
 
 
 def test_the_page_names_these_statuses() -> None:
@@ -38,22 +34,7 @@ def test_the_page_names_these_statuses() -> None:
     assert [int(number) for number, _, _ in ROW.findall(page)] == [0, 1, 2, 3, 130]
 
 
-def test_0_what_was_asked_was_done() -> None:
-    assert status_of("games") == 0
-
-
-def test_1_what_was_checked_is_not_in_order(tmp_path: Path) -> None:
-    log = tmp_path / "match.ndjson"
-    assert status_of("play", "saint-poker", "house:1", "house:2", "--log", str(log)) == 0
-    assert status_of("verify", str(log)) == 0
-
-    log.write_bytes(log.read_bytes()[:-20])
-
-    assert status_of("verify", str(log)) == 1
-
-
 def test_2_arguments_are_wrong(nobody: str) -> None:
-    assert status_of("rules", "no-such-game") == 2
     assert status_of("standings", "--month", "winter", "--url", nobody) == 2
     assert status_of("whoami", "--url", "ht!tp://") == referee("whoami", "--url", "ht!tp://").returncode == 2
 
@@ -69,17 +50,17 @@ def test_2_arguments_are_wrong(nobody: str) -> None:
     ],
 )
 def test_3_the_service_is_not_reached(nobody: str, arguments: tuple[str, ...]) -> None:
-    told = run(*arguments, "--url", nobody)
+    told = CliRunner().invoke(main, [*arguments, "--json", "--url", nobody])
 
     assert told.exit_code == 3
+    assert json.loads(told.stdout)["error"]["code"] == "unreachable"
     assert told.stderr == (
         f"Error: {nobody} does not answer: Connection refused. Is it running, and is --url (or REFEREE_URL) right?\n"
     )
 
 
-def test_3_a_bot_or_a_player_is_not_reached(nobody: str) -> None:
+def test_3_a_bot_is_not_reached(nobody: str) -> None:
     assert status_of("check", nobody) == 3
-    assert status_of("play", "saint-poker", "house:1", nobody, "--no-files") == 3
 
 
 def test_errors_are_whole_sentences() -> None:

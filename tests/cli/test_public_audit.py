@@ -8,7 +8,6 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from referee.match.canonical import Json
 from referee.match.signing_keys import SigningKey
 from referee.workflows.voids import voiding
 from tests.api.in_thread import api_in_thread
+from tests.cli.answering import Answer, Call, answering
 from tests.cli.running import says
 from tests.database.world import manifest_of
 from tests.surroundings import MASTER_KEY
@@ -270,21 +270,13 @@ def test_options_that_do_not_belong_together_are_refused(arguments: list[str]) -
 def between(url: str, change: Callable[[str, bytes], tuple[bytes, int]]) -> Iterator[str]:
     """Serve the answers of a service after ``change``, which returns a body and the length that is announced."""
 
-    class Proxy(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            with urllib.request.urlopen(url + self.path) as answer:  # the service of this test
-                body, length = change(self.path, answer.read())
-            self.send_response(200)
-            self.send_header("Content-Length", str(length))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(call: Call) -> Answer:
+        with urllib.request.urlopen(url + call.path) as given:  # the service of this test
+            body, length = change(call.path, given.read())
+        return 200, {"Content-Length": str(length)}, body
 
-        def log_message(self, *args: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with answering(answer) as changed:
+        yield changed
 
 
 def test_ctrl_c_ends_an_audit_with_what_it_found(hall: Hall) -> None:

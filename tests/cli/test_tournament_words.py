@@ -1,12 +1,9 @@
 """What `referee tournament` makes of what is typed and of what a service answers; no service is needed."""
 
 import io
-import json
-import socket
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -16,18 +13,6 @@ from referee.cli.service import parameters
 from referee.cli.service.api_client import ApiRefusal
 from referee.cli.service.remote import error_sentence
 from referee.cli.service.stream import StreamMessage, parse_messages
-from referee.cli.tournament import tournament
-
-
-def test_every_command_is_explained_with_an_example() -> None:
-    context = click.Context(tournament)
-    for name in tournament.list_commands(context):
-        command = tournament.get_command(context, name)
-        assert command
-        said = CliRunner().invoke(main, ["tournament", name, "--help"]).output
-
-        assert f"  referee tournament {name} " in said, name
-        assert all(option.help for option in command.params if isinstance(option, click.Option)), name
 
 
 @pytest.mark.parametrize(
@@ -63,17 +48,6 @@ def test_wrong_usage_is_told_before_anything_is_asked(arguments: list[str], why:
     said = CliRunner().invoke(main, ["tournament", *arguments])
 
     assert (said.exit_code, why in said.stderr) == (2, True), said.output
-
-
-def test_a_service_that_does_not_answer_has_a_status_of_its_own() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-
-        said = CliRunner().invoke(main, ["tournament", "show", "Cup", "--json", "--url", url])
-
-    assert (said.exit_code, json.loads(said.stdout)["error"]["code"]) == (3, "unreachable")
-    assert said.stderr.startswith(f"Error: {url} does not answer")
 
 
 def test_a_refusal_names_what_was_typed() -> None:

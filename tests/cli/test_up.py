@@ -74,7 +74,7 @@ def test_a_second_up_on_the_same_data_is_refused(standing: Service) -> None:
 
 
 def test_the_dead_are_brought_back(standing: Service) -> None:
-    parts = ("redis.sock", "gunicorn", "workers.worker", "workers.scheduler")
+    parts = ("redis.sock", "[api]", "[worker-1]", "[scheduler]")
     dead = [pid_of(standing.folder, part) for part in parts]
 
     for pid in dead:
@@ -89,7 +89,7 @@ def test_the_dead_are_brought_back(standing: Service) -> None:
 
 
 def schedulers_of(folder: Path) -> set[int]:
-    return {pid for pid, command in family(folder).items() if "workers.scheduler" in command}
+    return {pid for pid, command in family(folder).items() if "[scheduler]" in command}
 
 
 def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_data(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_
 
         assert again.process.stdout is not None
         again.process.stdout.close()  # a reader that has gone stops no service that has something to say
-        killed = pid_of(again.folder, "workers.scheduler")
+        killed = pid_of(again.folder, "[scheduler]")
         os.kill(killed, signal.SIGKILL)
         assert comes_true(lambda: schedulers_of(again.folder) - {killed}, 30.0)
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, current_time
 from referee.match.canonical import dumps
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs.recording import MatchUpdate
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.tournaments import progression
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound

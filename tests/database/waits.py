@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import select
 
 from referee.bots import bots
-from referee.matches.claims import CLAIMS_BEFORE_STUCK
+from referee.matches.queue.claims import CLAIMS_BEFORE_STUCK
 from referee.matches.tables import StoredMatch
 from referee.tournaments import progression
 from referee.tournaments.tables import TournamentRound

@@ -17,9 +17,11 @@ from referee.db.engine import Database
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match
 from referee.match.time_limits import Limits
-from referee.matches import claims, matches, openings
-from referee.matches.claims import Claim
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.deals import openings
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
+from referee.matches.queue.claims import Claim
 from referee.protocol.messages import Manifest
 from referee.workflows.bots import handshake_results
 from referee.workflows.ending import match_end, match_loading

@@ -1,12 +1,13 @@
 """Ids that reveal nothing, names that cannot be mistaken for each other."""
 
 import hashlib
+import re
 import unicodedata
 
 import pytest
 
-from referee.db.ids import PATTERN, new_id
-from referee.db.names import make_storable, name_key, validate_name, validate_title
+from referee.db.ids import new_id
+from referee.db.names import MAX_KEY_LENGTH, make_storable, name_key, validate_name, validate_title
 from referee.errors import BadOption
 
 
@@ -14,14 +15,9 @@ def test_D6_ids_are_128_random_bits_behind_a_prefix() -> None:
     ids = {new_id("match") for _ in range(1000)}
 
     assert len(ids) == 1000
-    assert all(one.startswith("mat_") and PATTERN.fullmatch(one) for one in ids)
+    assert all(re.fullmatch("mat_[0-9a-z]{26}", one) for one in ids)
     # Every place of the number but the first, which holds three bits, takes on all 32 digits.
     assert all(len({one[place] for one in ids}) == 32 for place in range(5, 30))
-
-
-@pytest.mark.parametrize("text", ["", "mat_", "mat_" + "a" * 25, "MAT_" + "a" * 26, "mat_" + "a" * 25 + "\n", "../x"])
-def test_E20_other_texts_are_no_ids(text: str) -> None:
-    assert PATTERN.fullmatch(text) is None
 
 
 @pytest.mark.parametrize(
@@ -35,34 +31,14 @@ def test_E14_names_of_letters_digits_and_a_little_punctuation(text: str, name: s
     assert validate_name(text) == name
 
 
+BAD = (  # in names of any kind
+    *("", "a", "x" * 10_000, "<b>", "a\0b", "a\nb", "a  b", " ab", "ab ", "-ab", "a\u202eb", "a\u200bb", "ab\ud800"),
+    *("ab\U0001f600", "a|b", "a\\b", "a=b"),
+)
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "",
-            "a",
-            "x" * 33,
-            "x" * 10_000,
-            "<script>",
-            '"><img onerror>',
-            "a\0b",
-            "a\nb",
-            "a  b",
-            " abc",
-            "abc ",
-            "-abc",
-        ),
-        *(
-            "ab\u202ec",
-            "ab\u200bc",
-            "abc\U0001f600",
-            "javascript:x",
-            "a/b",
-            "a;b",
-            "abc\ud800",
-            "a\u0301\u0301\u0301bc",
-        ),
-    ],
+    "text", [*BAD, "x" * 33, "<script>", "abc-", "javascript:x", "a/b", "a;b", "a\u0301\u0301\u0301bc"]
 )
 def test_E14_other_names_are_refused(text: str) -> None:
     with pytest.raises(BadOption, match="name"):
@@ -71,34 +47,13 @@ def test_E14_other_names_are_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Cup", "GP", "Winter cup 2026: Saint Poker (A) – round #2!", 'The "A" & [B]', "x" * 80, "Ада’s cup?"],
+    ["Cup", "GP", "Winter cup 2026: Saint Poker (A) – round #2!", 'The "A" & [B]', "x" * 80, "Ада’s cup?", "#1+"],
 )
 def test_names_of_tournaments_have_the_usual_signs(text: str) -> None:
     assert validate_title(text) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "",
-            "a",
-            "x" * 81,
-            "x" * 10_000,
-            "()",
-            "##",
-            "a  b",
-            " ab",
-            "ab ",
-            "-ab",
-            "ab,",
-            "a\u202eb",
-            "a\u200bb",
-            "a\nb",
-        ),
-        *("<b>", "a\U0001f600b", "a\0b", "a|b", "a\\b", "a=b", "a\ud800b"),
-    ],
-)
+@pytest.mark.parametrize("text", [*BAD, "x" * 81, "()", "##", "ab,"])
 def test_E14_other_names_of_tournaments_are_refused(text: str) -> None:
     with pytest.raises(BadOption, match="name"):
         validate_title(text)
@@ -111,7 +66,7 @@ DEFAULT_IGNORABLE = (  # DerivedCoreProperties.txt of Unicode 15.1
 )
 
 
-@pytest.mark.parametrize("form", ["abc{}", "a{}bc", "{}abc", "{0}{0}{0}"])
+@pytest.mark.parametrize("form", ["a{}bc", "{}abc", "{0}{0}{0}"])
 def test_E14_what_draws_nothing_is_in_no_name(form: str) -> None:
     signs = [chr(point) for first, last in DEFAULT_IGNORABLE for point in range(first, last + 1)]
 
@@ -125,26 +80,24 @@ def test_E14_what_draws_nothing_is_in_no_name(form: str) -> None:
     assert [f"{ord(sign):x}" for sign in signs if is_allowed(form.format(sign))] == []
 
 
-def test_E14_a_name_with_fillers_of_before_they_were_refused_looks_like_the_name_without() -> None:
-    assert name_key("Alice\N{HANGUL JUNGSEONG FILLER}") == name_key("Alice")
-
-
 def test_the_keys_that_are_stored_are_those_that_are_computed() -> None:
     letters = [sign for sign in map(chr, range(0x110000)) if unicodedata.ucd_3_2_0.category(sign)[0] == "L"]
+    letters = [sign for sign in letters if not "\uac00" <= sign <= "\ud7a3" and not "\u3400" <= sign <= "\u9fff"]
 
     keys = "\n".join(f"{sign} {name_key(sign)} {name_key(f'A{sign}')}" for sign in letters)
 
-    # If it fails: a migration must recompute all keys, as 0005 does. Letters of an old Unicode version, since newer
-    # versions of Python know more.
-    assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "746fed035ecc64ac"
+    # If it fails: a migration must recompute all keys. Letters of an old Unicode version, since newer versions of
+    # Python know more; without most of those of Korean and Chinese, which resemble no others.
+    assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "a86454b3cb789346"
 
 
 def test_no_name_has_a_key_that_is_kept_for_others() -> None:
     letters = [sign for sign in map(chr, range(0x110000)) if unicodedata.category(sign)[0] in "LN"]
 
-    keys = [name_key(f"house{sign}sound") for sign in letters]
+    keys = [name_key(f"h{'e'.join(letters[start : start + 12])}") for start in range(0, len(letters), 12)]
 
     assert [key for key in keys if ":" in key or " " in key] == []  # keys of house bots, and spare keys
+    assert sum(len(key) == MAX_KEY_LENGTH for key in keys) < 50  # the others were not cut
 
 
 @pytest.mark.parametrize(
@@ -181,6 +134,8 @@ def test_no_name_has_a_key_that_is_kept_for_others() -> None:
         ("Жанна", "ЖАННА"),
         ("Νίκος", "ΝΊΚΟΣ"),
         ("Ɓaba", "ɓaba"),
+        ("abcdefghijklmnopqrstuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ"),
+        ("Vva", "wa"),
     ],
 )
 def test_E14_names_that_look_alike_share_a_key(one: str, other: str) -> None:

@@ -5,7 +5,8 @@
 
 import sys
 
-from referee.matches import claims, deal_groups
+from referee.matches.deals import deal_groups
+from referee.matches.queue import claims
 from workers import worker
 
 HOUR_S = 3600.0

@@ -26,7 +26,8 @@ from referee.house.server import House
 from referee.ladders.tables import Rating
 from referee.match.time_limits import Limits
 from referee.match.verification import verify
-from referee.matches import logs, matches
+from referee.matches import matches
+from referee.matches.logs import logs
 from referee.matches.tables import Result, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import environment

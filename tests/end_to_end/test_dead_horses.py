@@ -2,7 +2,7 @@
 
 import signal
 
-from referee.matches.claims import LOST_BEFORE_ISOLATED
+from referee.matches.queue.claims import LOST_BEFORE_ISOLATED
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import Process, send
 from tests.end_to_end.service import Service

@@ -19,7 +19,7 @@ from rq.serializers import JSONSerializer
 from sqlalchemy import select
 
 from api import create_app
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.tables import LogRow
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service

@@ -2,8 +2,8 @@
 
 from referee.db.leases import LEASE_S
 from referee.match.verification import verify
-from referee.matches import claims
-from referee.matches.claims import CLAIMS_BEFORE_STUCK, LOST_BEFORE_ISOLATED
+from referee.matches.queue import claims
+from referee.matches.queue.claims import CLAIMS_BEFORE_STUCK, LOST_BEFORE_ISOLATED
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import Service
 

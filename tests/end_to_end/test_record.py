@@ -12,8 +12,10 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from referee.match.log import parse_row
-from referee.matches import claims, deal_groups, matches
-from referee.matches.recording import MatchUpdate, PendingAnswer
+from referee.matches import matches
+from referee.matches.deals import deal_groups
+from referee.matches.logs.recording import MatchUpdate, PendingAnswer
+from referee.matches.queue import claims
 from referee.workflows.ending import match_loading
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service

@@ -16,8 +16,8 @@ from referee.ladders import ledger, ratings
 from referee.ladders.ladder_rows import load_rows
 from referee.ladders.match_ratings import SeatRating, rate_seats
 from referee.ladders.tables import LedgerEntry, Rating
-from referee.matches import deal_groups
-from referee.matches.claims import Claim
+from referee.matches.deals import deal_groups
+from referee.matches.queue.claims import Claim
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.ratings.elo import START
 from referee.ratings.exchange import K_NEW, Parties, Seat, exchange, stake

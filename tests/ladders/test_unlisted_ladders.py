@@ -14,7 +14,7 @@ from referee.ladders.ladder_rows import load_rows
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder
 from referee.matches import matches
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.settings import BadSettings
 from referee.workflows.explaining.ladder_reasons import list_waiting_ladders
 from referee.workflows.publishing import featured

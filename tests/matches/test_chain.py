@@ -16,9 +16,10 @@ from referee.match.log import digest, parse_row
 from referee.match.signature import LogSignature, head_after
 from referee.match.signing_keys import SigningKey
 from referee.match.verification import verify
-from referee.matches import chain, logs, matches
-from referee.matches.chain import ChainWriter
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.logs import chain, logs
+from referee.matches.logs.chain import ChainWriter
+from referee.matches.logs.recording import MatchUpdate
 from referee.matches.tables import DealGroup, MatchLog, PublishedKey, Result, SignedLog
 from referee.workflows.ending import match_end
 from referee.workflows.ending.match_end import FinishedMatch

@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.db.engine import Database
-from referee.matches import claims, match_queue, matches, scheduling
-from referee.matches.match_queue import Look
+from referee.matches import matches, scheduling
+from referee.matches.queue import claims, match_queue
+from referee.matches.queue.match_queue import Look
 from referee.matches.scheduling import MatchPlan
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch

@@ -5,9 +5,11 @@ import threading
 import pytest
 
 from referee.match.match import Answer
-from referee.matches import claims, matches, recording
-from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.logs import recording
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
+from referee.matches.queue.claims import CLAIMS_BEFORE_STUCK, Claim
 from referee.workflows.voids import match_cancellation
 from tests.database.checks import on_one_database
 from tests.database.growth import copy_match, steps_of

@@ -10,9 +10,11 @@ from referee.errors import NotReady, StaleEpoch
 from referee.match.chance import commitment
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.matches import cancelling, deal_groups, logs, matches, openings
-from referee.matches.deal_groups import WrongMasterKey
-from referee.matches.recording import MatchUpdate
+from referee.matches import cancelling, matches
+from referee.matches.deals import deal_groups, openings
+from referee.matches.deals.deal_groups import WrongMasterKey
+from referee.matches.logs import logs
+from referee.matches.logs.recording import MatchUpdate
 from referee.matches.states import DealGroupState
 from referee.matches.tables import StoredMatch
 from referee.workflows.bots import retirement

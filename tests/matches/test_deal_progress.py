@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import event, insert, update
 
 from referee.match.canonical import Json, dumps
-from referee.matches import deal_groups, deal_progress
-from referee.matches.deal_progress import DealGroupProgress, DrawCounts
+from referee.matches.deals import deal_groups, deal_progress
+from referee.matches.deals.deal_progress import DealGroupProgress, DrawCounts
 from referee.matches.states import DealSharing
 from referee.matches.tables import LogRow, StoredMatch
 from tests.database.world import World

@@ -13,9 +13,10 @@ from sqlalchemy import select
 from referee.events import Event, FriendlyCancelled
 from referee.games import catalogue, game
 from referee.match.log import parse_row
-from referee.matches import logs, matches, recording
-from referee.matches.friendly_time import LEAST_S, TOO_LONG, is_over, longest_s
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.logs import logs, recording
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue.friendly_time import LEAST_S, TOO_LONG, is_over, longest_s
 from referee.matches.tables import Fault, StoredMatch
 from tests.database.world import World
 from tests.matches.test_queue_watch import redis as redis

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from referee.matches import matches
-from referee.matches.match_filters import BotResult, MatchFilter
+from referee.matches.lists.match_filters import BotResult, MatchFilter
 from referee.matches.tables import MatchSeat, StoredMatch
 from tests.database.world import World
 

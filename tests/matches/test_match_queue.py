@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from sqlalchemy import delete, update
 
 from referee.match.time_limits import Limits
-from referee.matches import claims, match_queue, queued_seats, scheduling
-from referee.matches.claims import Claim
+from referee.matches import scheduling
+from referee.matches.queue import claims, match_queue, queued_seats
+from referee.matches.queue.claims import Claim
+from referee.matches.queue.shares import create_slots
 from referee.matches.scheduling import Deal, MatchPlan
-from referee.matches.shares import create_slots
 from referee.matches.states import DealSharing
 from referee.matches.tables import QueuedSeat, StoredMatch
 from referee.workflows.voids import match_cancellation

@@ -4,7 +4,7 @@ import pytest
 
 from referee.errors import BadOption, Conflict, NoSuchGame, NotFound
 from referee.matches import matches
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.workflows.voids import match_cancellation
 from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY

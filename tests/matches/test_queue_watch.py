@@ -17,10 +17,10 @@ from referee.bots import bots, checks, handshakes
 from referee.bots.states import CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import Database, current_time
-from referee.matches import claims
-from referee.matches.claims import Claim
-from referee.matches.queue_progress import QueueProgress, load_progress
-from referee.matches.shares import Lane, Pool, create_slots, slot_shares
+from referee.matches.queue import claims
+from referee.matches.queue.claims import Claim
+from referee.matches.queue.queue_progress import QueueProgress, load_progress
+from referee.matches.queue.shares import Lane, Pool, create_slots, slot_shares
 from referee.matches.states import MatchKind
 from referee.workflows.unclaimed_work import list_unclaimed
 from referee_extras.notifications import webhooks

@@ -9,7 +9,7 @@ from referee.accounts import accounts, acts
 from referee.accounts.act_kinds import ActKind
 from referee.db.engine import Database
 from referee.errors import QuotaExceeded
-from referee.matches import quotas
+from referee.matches.queue import quotas
 from referee.matches.tables import StoredMatch
 from tests.database.world import FakeClock, World
 

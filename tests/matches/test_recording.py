@@ -3,9 +3,10 @@
 import pytest
 
 from referee.match.match import Answer, Match
-from referee.matches import fault_reports, logs, recording
-from referee.matches.claims import Claim
-from referee.matches.recording import MAX_REPORT_BYTES, FaultReport, MatchUpdate, PendingAnswer
+from referee.matches.lists import fault_reports
+from referee.matches.logs import logs, recording
+from referee.matches.logs.recording import MAX_REPORT_BYTES, FaultReport, MatchUpdate, PendingAnswer
+from referee.matches.queue.claims import Claim
 from referee.workflows.voids import match_cancellation
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 from sqlalchemy import select, update
 
-from referee.matches import claims, match_queue
-from referee.matches.claims import ClaimedMatch
-from referee.matches.shares import Lane, Pool, call_shares, create_slots, has_sure_slot
+from referee.matches.queue import claims, match_queue
+from referee.matches.queue.claims import ClaimedMatch
+from referee.matches.queue.shares import Lane, Pool, call_shares, create_slots, has_sure_slot
 from referee.matches.states import MatchKind, MatchState
 from referee.matches.tables import StoredMatch
 from tests.database.world import MANIFEST, World, manifest_of

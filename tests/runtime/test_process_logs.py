@@ -46,7 +46,7 @@ def writer(made: ProcessLogs, folder: Path, name: str, count: int = LINES) -> Ch
 
 def wait(*children: Child) -> None:
     for child in children:
-        assert child.process is not None
+        assert isinstance(child.process, subprocess.Popen)
         assert child.process.wait(30) == 0
 
 

@@ -50,8 +50,9 @@ class ScriptedSupervisor(Supervisor):
     arguments: tuple[str, ...] = ()
 
     def _create_children(self) -> list[Child]:
-        fd = self.listener.fileno()
-        return [self._python("api", "-S", "-c", self.script, str(fd), *self.arguments, pass_fds=(fd,))]
+        fd, logs = self.listener.fileno(), self.data_dir.log("api")
+        command = [sys.executable, "-S", "-c", self.script, str(fd), *self.arguments]
+        return [Child("api", command, self.environment, self.data_dir.path, logs, (fd,), self.logs.output("api"))]
 
 
 @pytest.fixture

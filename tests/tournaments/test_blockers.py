@@ -11,7 +11,7 @@ from referee.bots import house_bots
 from referee.errors import Conflict
 from referee.events import Event, TournamentHeldUp
 from referee.ladders.tables import Rating
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs.recording import MatchUpdate
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.tournaments import entries, lifecycle
 from referee.tournaments.tables import Tournament, TournamentRound

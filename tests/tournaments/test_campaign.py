@@ -17,9 +17,12 @@ from referee.errors import StaleEpoch
 from referee.ladders.tables import Rating
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, Request
-from referee.matches import claims, logs, matches, openings
-from referee.matches.claims import Claim
-from referee.matches.recording import MatchUpdate, PendingAnswer, record_batch
+from referee.matches import matches
+from referee.matches.deals import openings
+from referee.matches.logs import logs
+from referee.matches.logs.recording import MatchUpdate, PendingAnswer, record_batch
+from referee.matches.queue import claims
+from referee.matches.queue.claims import Claim
 from referee.matches.states import PLAYABLE
 from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START

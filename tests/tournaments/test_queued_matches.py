@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from referee.matches import cancelling, claims
+from referee.matches import cancelling
+from referee.matches.queue import claims
 from referee.matches.tables import StoredMatch
 from referee.tournaments import entries, lifecycle
 from referee.workflows.bots import retirement

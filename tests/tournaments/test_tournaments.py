@@ -9,7 +9,8 @@ from sqlalchemy import select
 from referee.bots import bots
 from referee.errors import BadOption, Conflict, NotFound
 from referee.match.time_limits import Limits
-from referee.matches import deal_groups, matches
+from referee.matches import matches
+from referee.matches.deals import deal_groups
 from referee.matches.tables import StoredMatch
 from referee.standings import compute_standings
 from referee.tournaments import editing, entries, outcomes, tournaments

@@ -21,7 +21,9 @@ from referee.house.players import find_player
 from referee.house.server import House, serve
 from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
-from referee.matches import deal_groups, logs, matches
+from referee.matches import matches
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
 from referee.matches.matches import MatchPlan
 from referee.matches.scheduling import Deal, create_matches
 from referee.matches.states import DealSharing

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 from referee.db.engine import Database
-from referee.matches import openings
-from referee.matches.claims import Claim
+from referee.matches.deals import openings
 from referee.matches.matches import get_match
+from referee.matches.queue.claims import Claim
 from referee.matches.tables import DealGroup
 from tests.database.world import World
 from workers.claim_file import ClaimFile, expire_abandoned

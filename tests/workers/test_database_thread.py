@@ -16,8 +16,8 @@ from referee import schema
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.errors import StaleEpoch, Unavailable
-from referee.matches.claims import Claim
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue.claims import Claim
 from referee.workflows.ending.match_end import FinishedMatch
 from tests.database import postgres
 from tests.database.world import FakeClock, World, outcome, played

@@ -12,7 +12,8 @@ from referee.house.players import find_player
 from referee.house.server import House
 from referee.match.canonical import Json
 from referee.match.log import parse_row
-from referee.matches import fault_reports, matches
+from referee.matches import matches
+from referee.matches.lists import fault_reports
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
 from referee.workflows.voids import match_cancellation
 from tests.surroundings import MASTER_KEY

@@ -9,7 +9,7 @@ import pytest
 from referee.match.forced_moves import find_forced_moves
 from referee.match.log import parse_row
 from referee.match.match import Answer, Match
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs.recording import MatchUpdate
 from referee.settings import ForcedMoveWaits
 from tests.match.playing import chance, header
 from tests.workers.conftest import World

@@ -9,7 +9,7 @@ from referee.house.players import find_player
 from referee.house.server import House
 from referee.match.canonical import Json
 from referee.match.signature import head_after
-from referee.matches import chain
+from referee.matches.logs import chain
 from tests.protocol.schemas import check
 from tests.workers.conftest import World
 

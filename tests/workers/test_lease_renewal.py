@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from referee.matches import claims
+from referee.matches.queue import claims
 from tests.workers.conftest import World
 from workers.lease_renewal import LeaseRenewer
 

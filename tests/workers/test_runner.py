@@ -15,8 +15,9 @@ from referee.house.server import House
 from referee.ladders.tables import Rating
 from referee.match.log import parse_row
 from referee.match.time_limits import Limits
-from referee.matches import claims, matches
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
 from referee.matches.tables import Fault, MatchSeat
 from tests.workers.conftest import Scripted, World
 from workers import match_runner

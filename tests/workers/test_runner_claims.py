@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from referee.bots import bots
 from referee.db.clock import SystemClock
-from referee.matches import claims
-from referee.matches.capacity import ClaimUnit
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
+from referee.matches.queue.capacity import ClaimUnit
 from referee.matches.tables import Fault, StoredMatch
 from referee.workflows.bots import pausing
 from tests.surroundings import MASTER_KEY

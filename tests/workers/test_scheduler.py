@@ -10,7 +10,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from referee.db.engine import Database
-from referee.matches import deal_groups, matches
+from referee.matches import matches
+from referee.matches.deals import deal_groups
 from referee.matches.states import DealGroupState
 from referee.workflows.bots import retirement
 from tests.database.world import FakeClock, World

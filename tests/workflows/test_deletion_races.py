@@ -21,8 +21,10 @@ from referee.friendlies import rules
 from referee.friendlies.states import ChallengerVerdict
 from referee.match.reveal import OpeningFailure
 from referee.match.time_limits import Limits
-from referee.matches import matches, openings, quotas
-from referee.matches.openings import FailedStep
+from referee.matches import matches
+from referee.matches.deals import openings
+from referee.matches.deals.openings import FailedStep
+from referee.matches.queue import quotas
 from referee.matches.tables import FailedNonce, MatchSeat, StoredMatch
 from referee.tournaments import admission, entries, tournaments
 from referee.workflows.accounts import account_oversight, invitations

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import update
 
 from referee.ladders.tables import Ladder, Rating
-from referee.matches.claims import Claim
+from referee.matches.queue.claims import Claim
 from referee.workflows.publishing.featured import find_featured, load_mean_ratings
 from tests.database import tournaments
 from tests.database.world import World

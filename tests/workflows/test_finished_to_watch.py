@@ -3,7 +3,7 @@
 from sqlalchemy import update
 
 from referee.ladders.tables import Ladder, Rating
-from referee.matches.match_filters import MatchFilter
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.workflows.publishing.featured import find_finished

@@ -10,9 +10,9 @@ from referee.match.match import Answer, Match
 from referee.match.signature import BadSignature, head_after
 from referee.match.signing_keys import SigningKey
 from referee.match.verification import verify
-from referee.matches import chain, logs
-from referee.matches.chain import EndedKey
-from referee.matches.recording import MatchUpdate
+from referee.matches.logs import chain, logs
+from referee.matches.logs.chain import EndedKey
+from referee.matches.logs.recording import MatchUpdate
 from referee.matches.tables import Result, SignedLog, StoredMatch
 from referee.protocol.signing import Signer, bot_secrets, webhook_secret, webhook_secrets
 from referee.tournaments.tables import Tournament

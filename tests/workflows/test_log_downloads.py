@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from referee.errors import BadOption, LogDeleted
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.tables import MatchLog, Result, StoredMatch
 from referee.workflows.publishing import log_downloads
 from referee.workflows.publishing.log_downloads import LogList, LogSelection, find_logs

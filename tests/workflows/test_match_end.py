@@ -13,8 +13,12 @@ from referee.ladders import ratings
 from referee.ladders.ladder_rows import load_ranks
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.log import parse_row
-from referee.matches import chain, claims, deal_groups, logs, matches, results
-from referee.matches.recording import MatchUpdate
+from referee.matches import matches
+from referee.matches.deals import deal_groups
+from referee.matches.lists import results
+from referee.matches.logs import chain, logs
+from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
 from referee.ratings.exchange import K_NEW, Seat, exchange

@@ -9,9 +9,9 @@ from sqlalchemy import select, update
 from referee.match.canonical import Json
 from referee.match.log import opens_round
 from referee.match.match import Answer
-from referee.matches import deal_groups
-from referee.matches.deal_progress import DealGroupProgress
-from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.deals import deal_groups
+from referee.matches.deals.deal_progress import DealGroupProgress
+from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.matches.states import DealSharing
 from referee.matches.tables import LogRow, StoredMatch
 from referee.workflows.publishing import visibility

@@ -12,7 +12,8 @@ from referee.accounts.tables import Account
 from referee.audit.database_audit import audit
 from referee.errors import Conflict, Forbidden, NotFound
 from referee.ladders.tables import LedgerEntry
-from referee.matches import deal_groups, matches, voids
+from referee.matches import matches, voids
+from referee.matches.deals import deal_groups
 from referee.matches.states import DealSharing, MatchState, VoidState
 from referee.matches.tables import MatchVoid, StoredMatch
 from referee.matches.voids import VoidFilter, VoidRequest

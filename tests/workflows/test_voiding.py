@@ -8,7 +8,9 @@ from referee.errors import BadOption, Conflict
 from referee.ladders import ratings
 from referee.ladders.ladder_rows import load_rows
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
-from referee.matches import deal_groups, logs, matches
+from referee.matches import matches
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
 from referee.matches.states import DealSharing
 from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START

@@ -2,7 +2,8 @@
 
 from sqlalchemy import event, func, select, update
 
-from referee.matches import claims, matches
+from referee.matches import matches
+from referee.matches.queue import claims
 from referee.matches.tables import StoredMatch
 from referee.tournaments.tables import TournamentRound
 from referee.workflows.ending import match_retry

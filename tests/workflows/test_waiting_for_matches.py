@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from referee.bots import bots, handshakes
-from referee.matches import claims
-from referee.matches.shares import create_slots
+from referee.matches.queue import claims
+from referee.matches.queue.shares import create_slots
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import lifecycle
 from referee.workflows.bots import check_claims, handshake_results, retirement

@@ -147,7 +147,7 @@ def swallow_timeouts() -> None:
 
 def begin_lost_matches_anew() -> None:
     """Discard the recorded rows of a match when another runner claims it."""
-    from referee.matches import claims
+    from referee.matches.queue import claims
     from referee.matches.tables import LogRow, SealedAnswer, StoredMatch
 
     claim_found = claims.claim_found

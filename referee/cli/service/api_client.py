@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 import httpx
 
 import referee
-from referee.cli.service.api_words import name_commands
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 
@@ -202,9 +201,9 @@ def _reason(error: Exception) -> str:
 def _refusal(status: int, answer: bytes) -> ApiRefusal:
     try:
         problem = json.loads(answer)
-        detail = name_commands(str(problem.get("detail") or problem.get("title") or ""))
+        detail = str(problem.get("detail") or problem.get("title") or "")
         errors = problem.get("errors") or []
-        fields = [(str(error["field"]), name_commands(str(error["message"]))) for error in errors]
+        fields = [(str(error["field"]), str(error["message"])) for error in errors]
         return ApiRefusal(status, str(problem.get("code", "")), detail, fields)
     except (ValueError, AttributeError, KeyError, TypeError):
         return ApiRefusal(status, "", answer[:200].decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Follow a tournament through the service's event stream, which is resumed after interruptions, or by polling.
+"""Follow a tournament through the service's event stream, which is resumed after interruptions.
 
 The messages are ``match`` (a match that ended), ``progress``, ``standings``, and finally ``end``.
 """
@@ -14,11 +14,9 @@ from typing import Any, TypeVar
 from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.service.remote import is_transient
 from referee.match.canonical import Json
-from referee.tournaments.states import OVER
 
 SILENCE_S = 60.0  # the service sends a message or a comment more often than this
 MAX_LINE_LENGTH = 16 << 20
-POLL_S = 2.0
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.25, 10.0  # between two attempts while the service is unavailable
 ROWS = 50  # standings rows to fetch
 
@@ -38,11 +36,9 @@ class StreamMessage:
 def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
     """Yield all messages until the tournament is over, reconnecting as needed; pass connection errors to ``note``.
 
-    Poll the state of the tournament if the service has no capacity for one more stream. Raise ``ApiRefusal`` for
-    refusals that are not transient.
+    Wait if the service has no capacity for one more stream. Raise ``ApiRefusal`` for refusals that are not transient.
     """
     last_id, pause_s = "", FIRST_PAUSE_S
-    shown: dict[str, Json] = {}
     while True:
         try:
             for message in stream(api, f"/tournaments/{tournament_id}/stream", last_id):
@@ -50,17 +46,9 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
                 yield message
                 if message.name == "end":
                     return
-        except ApiRefusal as error:
+        except (ApiRefusal, ApiUnreachable) as error:
             if not is_transient(error):
                 raise
-            for message in state(api, tournament_id, note):
-                if shown.get(message.name) != message.content:
-                    shown[message.name] = message.content
-                    yield message
-                if message.name == "end":
-                    return
-            pause_s = POLL_S
-        except ApiUnreachable as error:
             note(str(error))
         time.sleep(pause_s)
         pause_s = min(MAX_PAUSE_S, pause_s * 2)
@@ -102,16 +90,6 @@ def parse_messages(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[Stre
                 name = value
             case "data":
                 content.append(value)
-
-
-def state(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
-    """Fetch the state of a tournament, and yield it as the messages that the stream would send."""
-    tournament, table = retry_until_answered(lambda: fetch_snapshot(api, tournament_id), note)
-    status = {"status": tournament["status"], "reason": tournament["status_reason"]}
-    yield StreamMessage("", "progress", status | tournament["progress"])
-    yield StreamMessage("", "standings", table)
-    if tournament["status"] in OVER:
-        yield StreamMessage("", "end", status)
 
 
 def fetch_snapshot(api: Api, tournament_id: str) -> tuple[Json, Json]:

@@ -21,16 +21,16 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "resume": ("lifecycle", "Resume a paused tournament."),
         "cancel": ("lifecycle", "End a tournament early."),
         "disqualify": ("lifecycle", "Disqualify a bot."),
-        "waiting": ("waiting", "Show why a bot is not playing."),
+        "waiting": ("reading", "Show why a bot is not playing."),
     },
     "Follow": {
-        "list": ("listing", "List tournaments, the newest first."),
-        "show": ("listing", "Show a tournament."),
+        "list": ("reading", "List tournaments, the newest first."),
+        "show": ("reading", "Show a tournament."),
         "watch": ("live_view", "Show a tournament until it is over."),
-        "standings": ("standings", "Show the standings."),
+        "standings": ("reading", "Show the standings."),
     },
     "Download": {
-        "results": ("results", "Show all results."),
+        "results": ("reading", "Show all results."),
     },
 }
 

@@ -118,7 +118,8 @@ def _lock(session: Session, name: str) -> Account | None:
 def _may_recover(session: Session, account: Account, bot: Bot) -> bool:
     was_verified = bot.status in PROVEN and bot.verified_url is not None
     token_id = bot.recovery_token_id
-    has_token = token_id is not None and not accounts.is_revoked(session, token_id)
+    revoked_at = session.scalar(select(Token.revoked_at).where(Token.id == token_id))
+    has_token = token_id is not None and revoked_at is None
     return was_verified and has_token and account.role != Role.ADMIN
 
 

@@ -11,7 +11,7 @@ from referee.bots.checks import ClaimedCheck
 from referee.bots.states import PROVEN
 from referee.bots.tables import Bot, Check
 from referee.db.engine import current_time, lease_now
-from referee.matches import capacity
+from referee.matches.queue import capacity
 
 
 def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:

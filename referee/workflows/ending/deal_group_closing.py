@@ -13,8 +13,9 @@ from referee.ladders.rating_replay import RatedSeats
 from referee.match.log import digest, reveal_line
 from referee.match.reveal import Reveal
 from referee.match.signature import ChainHead
-from referee.matches import deal_groups, logs
-from referee.matches.chain import ChainWriter
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
+from referee.matches.logs.chain import ChainWriter
 from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Result, StoredMatch
 

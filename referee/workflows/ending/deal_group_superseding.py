@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
-from referee.matches.deal_groups import LEASES, new_group_row
-from referee.matches.openings import FailedStep
+from referee.matches.deals.deal_groups import LEASES, new_group_row
+from referee.matches.deals.openings import FailedStep
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, FailedNonce, GroupToClose, StoredMatch
 from referee.tournaments.tables import Tournament

@@ -23,9 +23,10 @@ from referee.house.players import is_house
 from referee.ladders import ledger, ratings
 from referee.ladders.tables import Ladder
 from referee.match.log import parse_row
-from referee.matches import claims, logs
-from referee.matches.chain import ChainWriter
-from referee.matches.recording import MatchUpdate, write_reports
+from referee.matches.logs import logs
+from referee.matches.logs.chain import ChainWriter
+from referee.matches.logs.recording import MatchUpdate, write_reports
+from referee.matches.queue import claims
 from referee.matches.scheduling import counts_on_ladder
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch

@@ -16,7 +16,8 @@ from referee.errors import NotFound
 from referee.match.log import LINK_MEMBERS, parse_row
 from referee.match.match import new_header
 from referee.match.time_limits import Limits
-from referee.matches import deal_groups, logs
+from referee.matches.deals import deal_groups
+from referee.matches.logs import logs
 from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, SealedAnswer, StoredMatch
 from referee.protocol.aliases import aliases

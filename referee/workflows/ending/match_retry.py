@@ -6,7 +6,8 @@ from sqlalchemy.orm import Session
 from referee.db.engine import count_changed_rows
 from referee.db.leases import revocation_values
 from referee.errors import Conflict
-from referee.matches import matches, queued_seats
+from referee.matches import matches
+from referee.matches.queue import queued_seats
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments.states import IN_PROGRESS, TournamentState

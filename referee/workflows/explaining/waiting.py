@@ -20,10 +20,10 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now
 from referee.db.leases import is_lease_expired
 from referee.games import has_rules
-from referee.matches import match_queue
-from referee.matches.capacity import CALLS_PER_CHECK, bots_being_checked, load_capacity
-from referee.matches.queued_seats import lane_of
-from referee.matches.shares import Pool, create_slots
+from referee.matches.queue import match_queue
+from referee.matches.queue.capacity import CALLS_PER_CHECK, bots_being_checked, load_capacity
+from referee.matches.queue.queued_seats import lane_of
+from referee.matches.queue.shares import Pool, create_slots
 from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.tournaments.states import UNFINISHED, TournamentState

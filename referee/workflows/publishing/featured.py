@@ -7,8 +7,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.ladders.tables import Ladder, Rating
-from referee.matches import logs, matches
-from referee.matches.match_filters import MatchFilter
+from referee.matches import matches
+from referee.matches.lists.match_filters import MatchFilter
+from referee.matches.logs import logs
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.workflows.publishing import visibility

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog, BadOption
-from referee.matches import logs
+from referee.matches.logs import logs
 from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, MatchSeat, Result, StoredMatch
 from referee.tournaments.states import OVER

@@ -25,8 +25,8 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.match.log import PublicView, opens_round, parse_row
-from referee.matches import logs
-from referee.matches.deal_progress import DealGroupProgress, DrawCounts
+from referee.matches.deals.deal_progress import DealGroupProgress, DrawCounts
+from referee.matches.logs import logs
 from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, LogRow, MatchSeat, StoredMatch
 from referee.tournaments.tables import Tournament

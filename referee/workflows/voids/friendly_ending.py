@@ -11,9 +11,9 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.reporting import notify
 from referee.events import FriendlyCancelled
-from referee.matches import friendly_time
-from referee.matches.queue_progress import load_progress
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.queue import friendly_time
+from referee.matches.queue.queue_progress import load_progress
+from referee.matches.queue.shares import Pool, slot_shares
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch, friendly
 from referee.workflows.voids import voiding

@@ -6,7 +6,9 @@ from sqlalchemy.orm import Session
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
 from referee.errors import Conflict
-from referee.matches import logs, matches, queued_seats
+from referee.matches import matches
+from referee.matches.logs import logs
+from referee.matches.queue import queued_seats
 from referee.matches.states import ENDED, OPEN, WITHOUT_RESULT, MatchState
 from referee.matches.tables import StoredMatch
 from referee.workflows.ending import deal_group_closing

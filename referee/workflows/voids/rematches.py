@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import Conflict
 from referee.match.time_limits import Limits
-from referee.matches import queued_seats
+from referee.matches.queue import queued_seats
 from referee.matches.scheduling import Deal, MatchPlan, create_matches
 from referee.matches.states import DealSharing, MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch

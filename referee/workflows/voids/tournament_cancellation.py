@@ -7,7 +7,9 @@ from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.events import TournamentCancelled
-from referee.matches import cancelling, logs, queued_seats
+from referee.matches import cancelling
+from referee.matches.logs import logs
+from referee.matches.queue import queued_seats
 from referee.matches.states import OPEN, DealSharing, MatchState
 from referee.matches.tables import DealGroup, StoredMatch
 from referee.tournaments import lifecycle, starting, tournaments

@@ -15,7 +15,9 @@ from referee.db.engine import current_time
 from referee.db.names import make_storable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
-from referee.matches import logs, queued_seats, voids
+from referee.matches import voids
+from referee.matches.logs import logs
+from referee.matches.queue import queued_seats
 from referee.matches.states import OPEN, DealSharing, MatchState, VoidState
 from referee.matches.tables import DealGroup, Result, StoredMatch
 from referee.matches.voids import VoidRequest

@@ -5,10 +5,8 @@ import os
 import re
 import shlex
 import stat
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from referee.cli.bot_check import format_report
 from referee.cli.service.api_client import Api
 from referee.ladders.official import load_official_ladders
 from referee.protocol.signing import challenge_proof
+from tests.cli.answering import Answer, Call, answering
 from tests.cli.hall import RunningHall
 from tests.cli.running import comes_true, says
 from tests.cli.test_starter_bots import started
@@ -26,11 +25,15 @@ from tests.cli.test_starter_bots import started
 MANIFEST = {"protocol": "2", "name": "babbler", "version": "7", "games": ["saint-poker"]}
 
 
-class Babbler(ThreadingHTTPServer):
+class Babbler:
     """A bot that knows nothing but its secret, once it has received it."""
 
     secret = ""
     url = ""
+
+    def answer(self, call: Call) -> Answer:
+        status, said = self.reply(call.path, json.loads(call.body or "{}"))
+        return status, {"Content-Type": "application/json"}, json.dumps(said, ensure_ascii=False).encode()
 
     def reply(self, path: str, body: Any) -> tuple[int, Any]:
         if path == "/":
@@ -44,30 +47,9 @@ class Babbler(ThreadingHTTPServer):
 
 @contextmanager
 def babbling() -> Iterator[Babbler]:
-    class Answering(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
-            status, said = server.reply(self.path, body)
-            answer = json.dumps(said, ensure_ascii=False).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with Babbler(("127.0.0.1", 0), Answering) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        yield server
-        server.shutdown()
+    bot = Babbler()
+    with answering(bot.answer) as bot.url:
+        yield bot
 
 
 @pytest.fixture(scope="module")

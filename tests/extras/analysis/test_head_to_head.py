@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from referee.figures import MINUS
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee_extras.analysis import head_to_head

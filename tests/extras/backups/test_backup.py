@@ -29,7 +29,7 @@ from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.db.upgrading import upgrade
 from referee.master_keys import MasterKey
-from referee.matches import chain, log_pruning, logs
+from referee.matches.logs import chain, log_pruning, logs
 from referee.matches.tables import DealGroup, Result, StoredMatch
 from referee.runtime.data_dir import DataDir
 from referee.settings import Settings

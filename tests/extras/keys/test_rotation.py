@@ -10,7 +10,7 @@ from referee.cli import main
 from referee.db import sealing
 from referee.db.engine import Database
 from referee.master_keys import MasterKey
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.tables import DealGroup, StoredMatch
 from referee.runtime.data_dir import DataDir
 from referee.settings import KEY_FILE, BadSettings, Settings

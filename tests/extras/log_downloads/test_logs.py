@@ -18,8 +18,8 @@ from referee.match.log_bundle import StoredLog, split_logs
 from referee_extras.log_downloads.download import DownloadReport
 from tests import golden
 from tests.api.in_thread import api_in_thread
+from tests.cli.answering import Answer, Call, answering
 from tests.cli.running import says
-from tests.cli.test_tournament_lines import CUT, EVENT, FINISHED, body, problem, scripted
 
 ROOT = Path(__file__).parents[3]
 
@@ -117,15 +117,24 @@ def test_a_log_must_be_whole_unless_its_match_was_cancelled(tmp_path: Path) -> N
 
 
 def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path) -> None:
-    path = f"/api/v1/tournaments/{EVENT}"
+    event = f"trn_{'0' * 26}"
+    path = f"/api/v1/tournaments/{event}"
     logs = [log("mat_1"), log("mat_2", remark="void"), log("mat_3")]
-    answers = {
-        path: [body(FINISHED)],
-        f"{path}/logs": [(200, b"".join(logs)[:-30] + CUT)],
-        f"{path}/logs?after=mat_2": [problem(503, "unavailable"), (200, logs[2])],
-    }
-    with scripted(answers) as (url, asked):
-        said = CliRunner().invoke(main, ["tournament", "logs", EVENT, "--out", str(tmp_path), "--url", url, "--json"])
+    cut = b"".join(logs)[:-30]
+    answers = [
+        (200, {}, json.dumps({"id": event, "name": "Cup", "status": "finished"}).encode()),
+        (200, {"Content-Length": str(len(cut) + 1)}, cut),
+        (503, {}, b"{}"),
+        (200, {}, logs[2]),
+    ]
+    asked: list[str] = []
+
+    def answer(call: Call) -> Answer:
+        asked.append(call.path)
+        return answers[len(asked) - 1]
+
+    with answering(answer) as url:
+        said = CliRunner().invoke(main, ["tournament", "logs", event, "--out", str(tmp_path), "--url", url, "--json"])
 
     document = json.loads(said.stdout)
     assert (said.exit_code, document["logs"]) == (0, 3)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from referee.local.matches import LocalEntrant, parse_entrants, plan_of
+from referee.local.matches import LocalEntrant, make_plan, parse_entrants
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.match.verification import verify
@@ -188,7 +188,7 @@ def test_after_a_stop_no_further_match_begins() -> None:
         return first(question)
 
     entrants = [LocalEntrant("stopping", "function:stopping"), *parse_entrants(["house:1"])]
-    plan = plan_of("saint-poker", entrants, {"rounds": 1}, "s", Limits(), seats=2)
+    plan = make_plan("saint-poker", entrants, {"rounds": 1}, "s", Limits(), seats=2)
     plan = replace(plan, local_seats={"stopping": partial(FunctionSeat, stopping)})
 
     assert len(asyncio.run(functions._play_all(plan, 5, stop))) == 1

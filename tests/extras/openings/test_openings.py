@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from referee.match.reveal import OpeningFailure
-from referee.matches import matches, openings
-from referee.matches.openings import FailedStep
+from referee.matches import matches
+from referee.matches.deals import openings
+from referee.matches.deals.openings import FailedStep
 from referee.workflows.ending import deal_group_superseding
 from tests.api.conftest import Service
 from tests.database.world import World

@@ -11,7 +11,7 @@ from referee.bots import bots, house_bots
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.ladders.tables import Rating
-from referee.matches import deal_groups
+from referee.matches.deals import deal_groups
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee_extras.pictures import drawer as picture_drawer

@@ -16,7 +16,8 @@ from referee.audit.stored_matches import count_not_replayable
 from referee.db.engine import current_time
 from referee.db.idempotency import Idempotency
 from referee.errors import LogDeleted
-from referee.matches import chain, fault_reports, logs, response_stats
+from referee.matches.lists import fault_reports, response_stats
+from referee.matches.logs import chain, logs
 from referee.matches.states import VoidState
 from referee.matches.tables import Fault, MatchLog, MatchVoid, Result, SignedLog, StoredMatch
 from referee.tournaments.states import TournamentState

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from referee.db.prepared import Prepared, insert_columns
 from referee.errors import DamagedLog, LogDeleted, NotReady
 from referee.match.log import digest, find_broken_link
-from referee.matches import chain
+from referee.matches.logs import chain
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, LogRow, MatchLog, SealedAnswer, StoredMatch
 from referee.matches.usual_states import is_revealed

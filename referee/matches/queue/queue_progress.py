@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from referee.db.engine import lease_now
 from referee.db.leases import is_lease_expired
 from referee.db.prepared import Prepared
-from referee.matches import claims, match_queue
-from referee.matches.capacity import ClaimUnit, count_playing
-from referee.matches.shares import Lane, Pool, has_sure_slot
+from referee.matches.queue import claims, match_queue
+from referee.matches.queue.capacity import ClaimUnit, count_playing
+from referee.matches.queue.shares import Lane, Pool, has_sure_slot
 from referee.matches.tables import Result, StoredMatch
 
 RESULTS_READ: Final = 50

@@ -14,7 +14,7 @@ from referee.bots.tables import Bot
 from referee.db.paging import Cursor, Page, load_page
 from referee.errors import LogDeleted, NotFound
 from referee.match.log import parse_row
-from referee.matches import logs
+from referee.matches.logs import logs
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, Fault, MatchSeat, ReportedError, StoredMatch
 from referee.matches.usual_states import is_revealed

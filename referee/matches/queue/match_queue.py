@@ -42,9 +42,9 @@ from referee.db.engine import lease_now
 from referee.db.leases import is_lease_expired
 from referee.db.prepared import Prepared, list_parameter
 from referee.games import GAMES
-from referee.matches.capacity import ClaimCapacity, ClaimUnit, load_capacity
-from referee.matches.queued_seats import lane_of
-from referee.matches.shares import Lane, Pool, parse_lane
+from referee.matches.queue.capacity import ClaimCapacity, ClaimUnit, load_capacity
+from referee.matches.queue.queued_seats import lane_of
+from referee.matches.queue.shares import Lane, Pool, parse_lane
 from referee.matches.states import DealSharing, MatchKind
 from referee.matches.tables import CLAIM_ORDER, DealGroup, QueuedSeat, StoredMatch, friendly
 

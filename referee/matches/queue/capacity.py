@@ -16,8 +16,8 @@ from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.leases import is_lease_expired
 from referee.db.prepared import Prepared, list_parameter
-from referee.matches.queued_seats import LANE
-from referee.matches.shares import Lane, Pool, call_shares, parse_lane
+from referee.matches.queue.queued_seats import LANE
+from referee.matches.queue.shares import Lane, Pool, call_shares, parse_lane
 from referee.matches.tables import MatchSeat, StoredMatch
 
 CALLS_PER_CHECK: Final = 4  # maximum number of concurrent calls of a check to its bot

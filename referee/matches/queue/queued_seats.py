@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import take_advisory_lock
 from referee.db.prepared import Prepared
-from referee.matches.shares import Lane
+from referee.matches.queue.shares import Lane
 from referee.matches.states import MatchKind, MatchState
 from referee.matches.tables import MatchSeat, QueuedSeat, StoredMatch, friendly
 

@@ -15,7 +15,7 @@ from referee.db.leases import NO_LEASE, Fence
 from referee.db.prepared import Prepared
 from referee.match.log import digest
 from referee.match.reveal import OpeningFailure
-from referee.matches.deal_groups import LEASES
+from referee.matches.deals.deal_groups import LEASES
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time, lease_now
 from referee.db.names import make_storable
 from referee.db.prepared import Prepared, insert_columns, upsert_columns
-from referee.matches import claims
+from referee.matches.queue import claims
 from referee.matches.tables import Fault, LogRow, ReportedError, SealedAnswer, StoredMatch
 
 NO_DELAYS: Final[Mapping[int, list[float]]] = MappingProxyType({})

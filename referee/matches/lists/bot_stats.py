@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.matches.results import select_public
+from referee.matches.lists.results import select_public
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.matches.usual_states import is_finished
 

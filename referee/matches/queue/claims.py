@@ -14,10 +14,10 @@ from referee.db.engine import current_time, lease_now, take_advisory_lock
 from referee.db.leases import Fence, Leases, revocation_values
 from referee.db.prepared import Prepared
 from referee.match.canonical import Json
-from referee.matches import match_queue, queued_seats
-from referee.matches.capacity import ClaimCapacity, ClaimUnit, load_capacity
-from referee.matches.match_queue import LOST_BEFORE_ISOLATED as LOST_BEFORE_ISOLATED
-from referee.matches.shares import Lane, Pool
+from referee.matches.queue import match_queue, queued_seats
+from referee.matches.queue.capacity import ClaimCapacity, ClaimUnit, load_capacity
+from referee.matches.queue.match_queue import LOST_BEFORE_ISOLATED as LOST_BEFORE_ISOLATED
+from referee.matches.queue.shares import Lane, Pool
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 

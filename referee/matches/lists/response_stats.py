@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
 from referee.match.log import AnswerSource, parse_row
-from referee.matches import logs
+from referee.matches.logs import logs
 from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, MatchLog, MatchSeat, ReportedError, StoredMatch
 

@@ -1,0 +1,1 @@
+"""Manage the deals that matches share: their openings, progress and reveals."""

@@ -1,0 +1,1 @@
+"""Filter matches, and read what their results and logs say about bots."""

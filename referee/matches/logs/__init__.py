@@ -1,0 +1,1 @@
+"""Record, store, sign and delete the logs of matches."""
