@@ -1,7 +1,7 @@
 """Draw badges of bots, and preview pictures of pages for sites and programs that show a picture beside a link.
 
-A thread of the scheduler draws pictures (``drawer``): first those that were requested, then those that
-``early_pictures`` chooses. ``content_loading`` reads what a picture shows. Requests only read stored pictures
+A thread of the scheduler draws pictures (``drawer``): first those that were requested, then those of what has just
+happened. ``content_loading`` reads what a picture shows. Requests only read stored pictures
 (``pages``).
 """
 

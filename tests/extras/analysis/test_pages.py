@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from referee.ratings.elo import MICRO
-from referee_extras.analysis import strengths
+from referee_extras.analysis import pages, strengths
 from referee_extras.analysis.crosstable_grid import score_level
 from tests.api.conftest import Person, Service
 from tests.api.test_site_results import highlights_of
@@ -78,20 +78,29 @@ def rows_by_round(page: str) -> list[list[str]]:
     return [[words(f"<{cell}") for cell in re.split("<t[hd]", row)[1:]] for row in re.split("<tr>", table[0])[2:]]
 
 
-def test_a_swiss_tournament_has_a_table_by_rounds(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+def test_a_swiss_tournament_has_a_table_by_rounds_in_pages(
+    service: Service, organiser: Person, anonymous: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = started(service, organiser, 5, format="swiss", format_options={"rounds": 3})
+    path = f"/tournaments/{made}/by-round"
+    assert "–" in rows_by_round(read(anonymous, path))[0]
     play(service, made)
     standings = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
 
-    page = read(anonymous, f"/tournaments/{made}/by-round")
+    page = read(anonymous, path)
 
     rows = rows_by_round(page)
     assert [row["name"] in cells[0] for row, cells in zip(standings, rows, strict=True)] == [True] * 5
     assert all(len(cells) == 4 for cells in rows)
-    ends = [float(cells[-1].rpartition("= ")[2]) for cells in rows]
-    assert ends == [row["points"] for row in standings]
+    assert [float(cells[-1].rpartition("= ")[2]) for cells in rows] == [row["points"] for row in standings]
     assert sum("bye" in cell for cells in rows for cell in cells) == 3
     assert page.count("By round</a>") == 1
+    monkeypatch.setattr(pages, "ROUND_COLUMNS", 2)
+    assert len(rows_by_round(read(anonymous, path))[0]) == 1 + 1
+    assert len(rows_by_round(read(anonymous, f"{path}?rounds=1"))[0]) == 1 + 2
+    for wrong in ("rounds=3", "rounds=0", "page=2", "rounds=x"):
+        read(anonymous, f"{path}?{wrong}", 422)
+    read(anonymous, f"/tournaments/{started(service, organiser, 2)}/by-round", 404)
 
 
 def test_opponents_at_large_tables_are_shown_by_their_rows(
@@ -103,20 +112,6 @@ def test_opponents_at_large_tables_are_shown_by_their_rows(
     first = rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
 
     assert all(re.search(r"\d, \d \d", cell) for cell in first[1:])
-
-
-def test_the_table_by_rounds_is_paged_and_only_of_swiss_tournaments(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
-    made = started(service, organiser, 13, format="swiss", format_options={"rounds": 12}, rated=False)
-    assert "–" in rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
-    play(service, made, 1000)
-
-    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]) == 1 + 2
-    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round?rounds=1"))[0]) == 1 + 10
-    for wrong in ("rounds=3", "rounds=0", "page=2", "rounds=x"):
-        read(anonymous, f"/tournaments/{made}/by-round?{wrong}", 422)
-    read(anonymous, f"/tournaments/{started(service, organiser, 2)}/by-round", 404)
 
 
 def test_the_upset_names_the_ratings_before_the_match(

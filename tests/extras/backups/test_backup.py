@@ -23,17 +23,15 @@ from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
 from referee.audit.database_audit import audit
-from referee.audit.stored_matches import count_not_replayable
 from referee.cli import main
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.db.upgrading import upgrade
 from referee.master_keys import MasterKey
-from referee.matches.logs import chain, log_pruning, logs
-from referee.matches.tables import DealGroup, Result, StoredMatch
+from referee.matches.logs import chain
+from referee.matches.tables import DealGroup, StoredMatch
 from referee.runtime.data_dir import DataDir
 from referee.settings import Settings
-from referee.tournaments.tables import Tournament
 from referee_extras.backups import backup, restoring
 from referee_extras.backups import backup as backups
 from referee_extras.backups.backup import BackupError
@@ -147,21 +145,6 @@ def test_K31_matches_that_were_not_over_never_continue_with_cards_that_may_be_kn
         assert all("restored from a backup of 20" in str(reason) for reason in reasons)
         unrevealed = select(DealGroup.id).where(DealGroup.state != "revealed")
         assert {groups[match_id] for match_id in settled.rematches} == set(session.scalars(unrevealed))
-
-
-def test_a_restored_tournament_is_played_to_its_end(world: World, target: Path, settings: Settings) -> None:
-    tournament_id, _ = tournaments.begun(world, 2, format="round_robin", cycles=1)
-    tournaments.go_on(world.database, tournament_id)
-    write(world, target)
-    restore(world, target, settings)
-
-    for claim in world.claim():
-        world.finish(claim)
-    tournaments.go_on(world.database, tournament_id)
-
-    with world.database.read() as session:
-        assert session.execute(select(Result.seq)).scalars().all() == [1]
-        assert session.get_one(Tournament, tournament_id).status == "finished"
 
 
 # -- what is kept, and what is refused --
@@ -363,27 +346,6 @@ def test_K34_a_backup_from_before_a_rotation_is_restored_while_its_key_is_accept
         assert head.match in (kept.match_id, lost)
     with pytest.raises(BackupError, match="another master key"):
         restore(world, target, replace(settings, master_key=MasterKey(new)))
-
-
-def test_K31_a_restored_backup_knows_nothing_of_what_was_pruned_later_and_one_of_after_keeps_it_pruned(
-    world: World, target: Path, settings: Settings, tmp_path: Path
-) -> None:
-    result = world.play(world.bots(2))
-    write(world, target)
-    with world.database.write() as session:
-        log_pruning.delete_logs(session, [result.match_id], "logs are kept for 30 days")
-    later = tmp_path / "later.tar"
-    write(world, later)
-
-    restore(world, later, settings)
-    with world.database.read() as session:
-        assert count_not_replayable(session) == 1
-        assert list(audit(session)) == []
-    restore(world, target, settings)
-    with world.database.read() as session:
-        assert count_not_replayable(session) == 0
-        assert logs.log_lines(session, result.match_id)
-        assert list(audit(session)) == []
 
 
 def test_the_newest_backup_is_found_among_other_files(sqlite_world: World, tmp_path: Path) -> None:

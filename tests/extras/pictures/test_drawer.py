@@ -18,8 +18,7 @@ from referee_extras.pictures import drawer as picture_drawer
 from referee_extras.pictures import store
 from referee_extras.pictures.content_loading import load_content
 from referee_extras.pictures.contents import PictureContent
-from referee_extras.pictures.drawer import LOOK_S, REST_FACTOR, PictureDrawer
-from referee_extras.pictures.early_pictures import AGAIN_AFTER
+from referee_extras.pictures.drawer import AGAIN_AFTER, LOOK_S, REST_FACTOR, PictureDrawer
 from referee_extras.pictures.store import CHECK_AFTER, FOLLOW_EVERY
 from referee_extras.pictures.tables import Picture, PictureKind
 from tests.api.conftest import Person, Service
