@@ -6,40 +6,21 @@ for everything that requires a token.
 
 from flask import Flask, Response, current_app, json
 
-from api.accounts import operator_pages
 from api.accounts import pages as account
-from api.bots import directory_pages, register_page
+from api.bots import directory_pages
 from api.bots import pages as bots
 from api.chain import pages as chain
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
-from api.matches import void_pages as voids
 from api.overview import pages as overview
 from api.pages import guides, page, page_places, static_files
 from api.requests import DOCS_POLICY
-from api.tournaments import detail_pages as tournament_details
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
 from referee import plugs
 
-GROUPS = (
-    overview,
-    games,
-    guides,
-    ladders,
-    bots,
-    directory_pages,
-    chain,
-    voids,
-    matches,
-    register_page,
-    account,
-    operator_pages,
-    tournaments,
-    tournament_details,
-    organise,
-)
+GROUPS = (*(overview, games, guides, ladders, bots, directory_pages, chain, matches, account, tournaments, organise),)
 
 
 def install(app: Flask) -> None:

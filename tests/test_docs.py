@@ -2,18 +2,13 @@
 
 import re
 import shlex
-import signal
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
-from tests.cli.running import PATIENCE_S, service, surroundings
+from tests.cli.running import says
 from tests.cli.test_help import COMMANDS
-from tests.machine import require
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -30,73 +25,38 @@ def block(name: str, page: str = README) -> str:
     return found[1]
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+def run(line: str) -> str:
+    """Run a command as a page has it, and return what it prints."""
+    return says({}, *shlex.split(line, comments=True)[1:]).stdout
 
 
-def run(line: str, folder: Path, **environment: str) -> str:
-    """Runs a line as the page has it, with this environment's commands first on PATH."""
-    bin = Path(sys.executable).parent
-    path = f"{bin}:{surroundings()['PATH']}"
-    bash = require("bash", "the commands of the README")
-    done = subprocess.run(
-        [bash, "-ec", line], cwd=folder, env=surroundings(PATH=path, **environment), capture_output=True, text=True,
-        timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def test_the_bot_in_20_lines_plays_a_match_without_faults(tmp_path: Path) -> None:
+def test_the_bot_in_20_lines_plays_a_match_without_faults_and_passes_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     bot = block("bot", PROTOCOL)
-    (tmp_path / "mybot.py").write_text(bot)
+    Path("mybot.py").write_text(bot)
     command = re.search(r"`(referee play \S+ mybot\.py \S+)`", PROTOCOL)
     assert command
 
-    played = run(command[1], tmp_path)
+    played, checked = run(command[1]), run("referee check mybot.py --questions 20")
 
     assert len([line for line in bot.splitlines() if line.strip()]) <= 20
     assert re.search(r"mybot\.py.* 0$", played, re.MULTILINE), f"the bot had faults:\n{played}"
+    assert "pass: 0 failures" in checked
 
 
-def test_the_first_match_of_the_readme_is_played_told_and_verified(tmp_path: Path) -> None:
+def test_the_first_match_of_the_readme_is_played_told_and_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     lines = [line for line in block("first-match").splitlines() if line.startswith("referee ")]
 
-    _, played, told, verified = (run(line, tmp_path) for line in lines)
+    _, played, told, verified = map(run, lines)
 
     assert re.search(r"mybot .* 0$", played, re.MULTILINE), f"the bot had faults:\n{played}"
     assert told
     assert "ok" in verified
-
-
-def test_a_bot_is_registered_as_the_readme_says(tmp_path: Path) -> None:
-    """The bot is that in 20 lines. The last command runs it until Ctrl-C; here it ends when it has its certificate."""
-    login, register = block("register").replace("--start mybot", "--start mybot.py").strip().splitlines()
-    allowed = re.search(r"export (REFEREE_EGRESS_ALLOW)=(\S+)", block("service"))
-    assert allowed
-    (tmp_path / "mybot.py").write_text(block("bot", PROTOCOL))
-    with service(tmp_path / "data", **{allowed[1]: allowed[2]}) as up:
-        own = {"REFEREE_URL": up.url, "XDG_CONFIG_HOME": str(tmp_path / "config")}
-        run(login, tmp_path, **own)
-        port = free_port()
-        command = [sys.executable, "-m", *shlex.split(register), "--port", str(port)]
-        hosted = subprocess.Popen(command, cwd=tmp_path, env=surroundings(**own), stderr=subprocess.PIPE, text=True)
-        assert hosted.stderr is not None
-        said = ""
-        with hosted.stderr as lines:
-            for line in lines:
-                said += line
-                if "Ctrl-C stops it" in line:
-                    break
-            assert "Ctrl-C stops it" in said, said
-            (bot,) = [bot for bot in up.get("/api/v1/bots")["items"] if bot["name"] == "My bot"]
-            hosted.send_signal(signal.SIGINT)
-            assert hosted.wait(PATIENCE_S) == 0
-
-    assert bot["status"] == "verified"
-    assert sorted(bot["certified"]) == ["pool-nap", "saint-poker"]
 
 
 @named_page

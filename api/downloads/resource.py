@@ -10,7 +10,7 @@ from flask import Response
 from api.auth import anyone, viewer
 from api.downloads import files
 from api.downloads.sending import BUSY, send_file
-from api.fields import Id, Query, QueryTime, describe
+from api.fields import Id, Query, QueryTime
 from api.views import Resource, database
 from referee.bots import bots
 from referee.ladders import months, ratings
@@ -36,32 +36,27 @@ LOGS: Final[dict[str, Any]] = {
     "documents": {"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}},
     "transaction": None,
 }
+TABLE: Final[dict[str, Any]] = {"documents": {"responses": BUSY}, "transaction": None}
 GZIP: Final = ("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
 
 
 class AfterQuery(Query):
     """Select where to resume a download."""
 
-    after = Id(
-        "mat",
-        load_default=None,
-        metadata=describe("Id of the match of the last complete log received. Only later logs are sent."),
-    )
+    after = Id("mat", "Id of the match of the last complete log received. Only later logs are sent.", load_default=None)
 
 
 class SpanQuery(AfterQuery):
     """Select a span of time, and where to resume."""
 
-    finished_since = QueryTime(metadata=describe("Only matches that ended at this time or later."))
-    finished_before = QueryTime(metadata=describe("Only matches that ended before this time."))
+    finished_since = QueryTime("Only matches that ended at this time or later.")
+    finished_before = QueryTime("Only matches that ended before this time.")
 
 
 class ServiceSpanQuery(SpanQuery):
     """Select a span of time of the whole service, and where to resume."""
 
-    finished_since = QueryTime(
-        required=True, metadata=describe("Only matches that ended at this time or later. Required.")
-    )
+    finished_since = QueryTime("Only matches that ended at this time or later. Required.", required=True)
 
 
 @resource.get('/tournaments/<id("trn"):tournament_id>/logs', anyone, query=AfterQuery, **LOGS)
@@ -106,9 +101,7 @@ def all_logs(query: dict[str, Any]) -> Response:
     return _gzip_file(query, LogSelection(), "matches")
 
 
-@resource.get(
-    '/tournaments/<id("trn"):tournament_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None
-)
+@resource.get('/tournaments/<id("trn"):tournament_id>/results.csv', anyone, **TABLE)
 @resource.file_response("text/csv", "One row per seat.")
 def results(tournament_id: str) -> Response:
     """Download the results of a tournament, for spreadsheets
@@ -123,7 +116,7 @@ def results(tournament_id: str) -> Response:
     return send_file("text/csv", f"{tournament_id}.csv", lambda: files.results_csv(database(), which, until))
 
 
-@resource.get('/ladders/<id("lad"):ladder_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None)
+@resource.get('/ladders/<id("lad"):ladder_id>/results.csv', anyone, **TABLE)
 @resource.file_response("text/csv", "The ledger entries, in order.")
 def ladder_results(ladder_id: str) -> Response:
     """Download the ledger of a ladder, for spreadsheets
@@ -138,12 +131,7 @@ def ladder_results(ladder_id: str) -> Response:
     return send_file("text/csv", f"{ladder_id}.csv", lambda: ledger_csv(database(), ladder_id, until))
 
 
-@resource.get(
-    '/ladders/<id("lad"):ladder_id>/months/<month:month>.csv',
-    anyone,
-    documents={"responses": BUSY},
-    transaction=None,
-)
+@resource.get('/ladders/<id("lad"):ladder_id>/months/<month:month>.csv', anyone, **TABLE)
 @resource.file_response("text/csv", "The final standings, best first.")
 def month_standings(ladder_id: str, month: date) -> Response:
     """Download the final standings of a month, for spreadsheets

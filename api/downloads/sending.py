@@ -33,6 +33,11 @@ class _FileBody:
         self._release()
 
 
+def attachment(media_type: str, name: str, text: str) -> Response:
+    """Return a response with a short file, which browsers save."""
+    return Response(text, mimetype=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
 def send_file(
     media_type: str, name: str, pieces: Callable[[], Iterator[bytes]], headers: dict[str, str] | None = None
 ) -> Response:

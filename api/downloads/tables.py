@@ -1,23 +1,18 @@
 """Write tables as CSV for spreadsheets and as Markdown for texts."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from referee.csv_table import cell
+from referee.csv_table import cell, write_table
 
 SIGNS: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")  # those that Markdown could interpret
 
 
 def csv_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return the table as CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe."""
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer)
-    table.writerow(headings)
-    table.writerows([cell(value) for value in row] for row in rows)
-    return buffer.getvalue()
+    cells = [[cell(value) for value in row] for row in rows]
+    return b"".join(write_table([[headings], cells])).decode()
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, left: Sequence[str] = ()) -> str:

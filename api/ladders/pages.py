@@ -7,19 +7,18 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
-from markupsafe import Markup
 
 from api.errors import invalid
 from api.fields import points
 from api.ladders.schemas import LAST_ACT
-from api.pages.charts import Bin, histogram, interval_bar, sparkline
+from api.pages.charts.bars import interval_bar
+from api.pages.charts.curves import sparkline
 from api.pages.page import Pages, page
 from api.pages.paging import cursor_links, cursor_query
 from api.pages.parameters import choice, whole_number
 from api.pagination import read_cursor
 from api.queries import check_names
 from api.views import current_session
-from referee.figures import count
 from referee.ladders import ladder_rows, members, months, ratings, trends
 from referee.ladders.ladder_rows import RankedBot
 from referee.ladders.tables import Ladder
@@ -28,14 +27,14 @@ from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 pages = Pages("ladders", __name__)
 
+Json = dict[str, Any]
+
 ROWS_PER_PAGE: Final = 50
 LADDERS: Final = 48
 MAX_TEXT_LENGTH: Final = 64
 LAST_PAGE: Final = 10_000
 MONTHS: Final = 6  # closed months listed on the page of a ladder
 RECENT_PLACEMENTS: Final = 5  # placements shown in each row, of the bot's last matches
-BAND_POINTS: Final = 50
-MIN_BANDS: Final = 3
 MIN_DOMAIN: Final = 50.0  # least width of the scale of interval bars, in points
 DESCENDING: Final = ("rating", "games")  # columns that are sorted highest first
 
@@ -54,28 +53,6 @@ class LeaderboardQuery:
         values = {"find": self.text, "sort": self.order, "reverse": int(self.backwards), "page": self.page} | changes
         defaults = {"find": "", "sort": "rank", "reverse": 0, "page": 1}
         return "?" + urlencode({name: value for name, value in values.items() if value != defaults[name]})
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Describe a sortable column: the link that sorts by it, and its current sort order."""
-
-    name: str
-    href: str
-    sorted: str  # the value of aria-sort, or ""
-    classes: str
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderboardEntry:
-    """Represent a bot on the page of a ladder. ``change`` is its last one in micro-points."""
-
-    row: RankedBot
-    version: str | None
-    trend: trends.Trend | None
-    change: int | None
-    spark: Markup | None
-    interval: Markup | None
 
 
 @pages.view("/ladders", "cursor")
@@ -133,7 +110,6 @@ def _current_page(found: Ladder, last: int) -> Response:
         bots=ladder_rows.count_bots(current_session(), found.id),
         closed=months.list_months(current_session(), found.id, limit=MONTHS).items if query.page == 1 else [],
         ended_openings=count_ended_openings(current_session(), OpeningFilter(ladder_id=found.id)),
-        spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
         as_of=last,
         historical=False,
         before=query.href(page=query.page - 1) if query.page > 1 else None,
@@ -192,13 +168,13 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
     )
 
 
-def _rows(ladder_id: str, rows: Sequence[RankedBot], *, up_to: int | None = None) -> list[LeaderboardEntry]:
+def _rows(ladder_id: str, rows: Sequence[RankedBot], *, up_to: int | None = None) -> list[Json]:
     recent_trends = trends.load_trends(current_session(), ladder_id, [row.bot_id for row in rows], up_to=up_to)
     domain = _domain([row.interval for row in rows if row.interval])
     return [_row(row, recent_trends.get(row.bot_id), domain, is_past=up_to is not None) for row in rows]
 
 
-def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float], *, is_past: bool) -> LeaderboardEntry:
+def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float], *, is_past: bool) -> Json:
     version = row.version if not is_past else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Recent rating") if len(values) > 1 else None
@@ -207,7 +183,7 @@ def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float]
     if row.interval:
         low, high = row.interval
         bar = interval_bar((low + high) / 2, low, high, domain, "95 % interval")
-    return LeaderboardEntry(row, version, trend, change, spark, bar)
+    return {"row": row, "version": version, "trend": trend, "change": change, "spark": spark, "interval": bar}
 
 
 def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -218,23 +194,15 @@ def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
-    """Return how many bots each band of ratings has, as a chart and as figures, or None below ``MIN_BANDS`` bands."""
-    numbers = ladder_rows.rating_histogram(current_session(), ladder_id, BAND_POINTS)
-    if len(numbers) < MIN_BANDS:
-        return None
-    bins = [Bin(count(low), bots) for low, bots in numbers.items()]
-    figures = [(f"{count(low)} to {count(low + BAND_POINTS)}", bots) for low, bots in numbers.items()]
-    return histogram(bins, "Bots by rating", count(max(numbers) + BAND_POINTS)), figures
-
-
-def _column(name: str, query: LeaderboardQuery) -> Column:
+def _column(name: str, query: LeaderboardQuery) -> Json:
+    """Return a sortable column: the link that sorts by it, and its current order as ``aria-sort``."""
     is_sorted = query.order == name
     backwards = is_sorted and not query.backwards
     descends = (name in DESCENDING) != query.backwards
     aria_sort = ("descending" if descends else "ascending") if is_sorted else ""
     classes = "number" if name in ("rank", *DESCENDING) else ""
-    return Column(name.title(), query.href(sort=name, reverse=int(backwards), page=1), aria_sort, classes)
+    href = query.href(sort=name, reverse=int(backwards), page=1)
+    return {"name": name.title(), "href": href, "sorted": aria_sort, "classes": classes}
 
 
 def _read_query() -> LeaderboardQuery:

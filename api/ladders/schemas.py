@@ -1,8 +1,7 @@
 """Define the schemas of ladders, ladder rows, ranks, rating changes and strengths."""
 
-from marshmallow import fields, validate
-
-from api.fields import Id, Micro, Points, QueryInt, Rounded, UtcDateTime, View, describe, member_of
+from api import fields
+from api.fields import Id, Micro, Points, QueryInt, Rounded, UtcDateTime, View
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
 from referee.bots.states import BotState
@@ -12,13 +11,11 @@ LAST_ACT = 999_999_999
 
 
 class LadderQuery(PageQuery):
-    game = fields.String(validate=validate.OneOf(GAMES))
+    game = fields.OneOf(GAMES)
 
 
 class StandingQuery(PageQuery):
-    as_of = QueryInt(
-        low=0, high=LAST_ACT, metadata=describe("Return the ladder as of this ledger entry (an `as_of_seq`).")
-    )
+    as_of = QueryInt(0, LAST_ACT, "Return the ladder as of this ledger entry (an `as_of_seq`).")
 
 
 class HistoryQuery(PageQuery):
@@ -27,37 +24,30 @@ class HistoryQuery(PageQuery):
 
 class LadderView(View):
     id = fields.String()
-    name = fields.String(metadata=describe("The unique name. That of a variant says what differs from the standard."))
-    official = fields.Boolean(
-        metadata=describe("Whether this is an official ladder, for which the service makes matches.")
-    )
-    unlisted = fields.Boolean(
-        metadata=describe("Whether the ladder and its matches are in no list, and bots join it by its id only.")
-    )
+    name = fields.String("The unique name. That of a variant says what differs from the standard.")
+    official = fields.Boolean("Whether this is an official ladder, for which the service makes matches.")
+    unlisted = fields.Boolean("Whether the ladder and its matches are in no list, and bots join it by its id only.")
     daily_matches = fields.Integer(
-        allow_none=True, metadata=describe("Matches a day that the service makes for each bot; null for a variant.")
+        "Matches a day that the service makes for each bot; null for a variant.", allow_none=True
     )
-    members = fields.Integer(
-        metadata=describe("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
-    )
+    members = fields.Integer("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
     game = fields.String()
     options = fields.Dict()
     seats = fields.Integer()
     created_at = UtcDateTime()
     frozen_reason = fields.String(
-        allow_none=True,
-        metadata=describe("What an audit found wrong; null if nothing. Ratings are frozen until this is corrected."),
+        "What an audit found wrong; null if nothing. Ratings are frozen until this is corrected.", allow_none=True
     )
 
 
 class RatedBotView(View):
     bot = fields.String(attribute="bot_id")
     name = fields.String()
-    owner = fields.String(attribute="owner_id", metadata=describe("Id of the owner's account."))
-    owner_name = fields.String(metadata=describe("Public name of the owner."))
-    status = fields.String(validate=member_of(BotState))
-    rating = Points("value", metadata=describe("Rating in points, to one decimal."))
-    rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
+    owner = fields.String("Id of the owner's account.", attribute="owner_id")
+    owner_name = fields.String("Public name of the owner.")
+    status = fields.OneOf(BotState)
+    rating = Points("value", "Rating in points, to one decimal.")
+    rating_micro = Micro("value", "The exact rating, in millionths of a point.")
     games = fields.Integer()
 
 
@@ -65,62 +55,55 @@ class StrengthField(Rounded):
     def __init__(self) -> None:
         text = "Strength of the present version in points, fitted to the newest results regardless of their order. It "
         text += "differs from `rating`; null for the first seconds after the first result of a bot."
-        super().__init__(1, allow_none=True, metadata=describe(text))
+        super().__init__(1, text, allow_none=True)
 
 
 class StrengthErrorField(Rounded):
     def __init__(self) -> None:
         text = "Half the width of the 95 % interval of `strength`, not of `rating`, in points; null without a strength."
-        super().__init__(1, allow_none=True, metadata=describe(text))
+        super().__init__(1, text, allow_none=True)
 
 
 class LadderRow(RatedBotView):
-    rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
+    rank = fields.Integer("Rank on the ladder. Bots with equal ratings share a rank.")
     strength = StrengthField()
     strength_error = StrengthErrorField()
 
 
 class LadderPageView(LadderView):
     as_of_seq = fields.Integer(
-        metadata=describe(
-            "The last ledger entry that counts. Pages with the same value are consistent with each other."
-        )
+        "The last ledger entry that counts. Pages with the same value are consistent with each other."
     )
     items = fields.List(fields.Nested(LadderRow))
-    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
+    next = fields.String("The cursor of the next page; null on the last page.", allow_none=True)
 
 
 class BotRankView(RatedBotView):
     strength = StrengthField()
     strength_error = StrengthErrorField()
-    as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
-    rank = fields.Integer(
-        metadata=describe("Rank on the ladder: one more than the number of bots with a better rating.")
-    )
-    total = fields.Integer(metadata=describe("Number of bots on the ladder."))
+    as_of_seq = fields.Integer("The last ledger entry of the ladder.", attribute="last_seq")
+    rank = fields.Integer("Rank on the ladder: one more than the number of bots with a better rating.")
+    total = fields.Integer("Number of bots on the ladder.")
     owner_best = Points(
         "owner_best",
+        "Best rating that any bot of this owner had on the ladder in the last 90 days, in points; null if all were "
+        "provisional. Use it, not `rating`, to keep strong bots out of a tournament for weak ones.",
         allow_none=True,
-        metadata=describe(
-            "Best rating that any bot of this owner had on the ladder in the last 90 days, in points; null if all were "
-            "provisional. Use it, not `rating`, to keep strong bots out of a tournament for weak ones."
-        ),
     )
-    changed_seq = fields.Integer(metadata=describe("The last ledger entry that changed the rating."))
+    changed_seq = fields.Integer("The last ledger entry that changed the rating.")
 
 
 class RatingChangeView(View):
-    seq = fields.Integer(metadata=describe("Number of the ledger entry."))
-    kind = fields.String(
-        validate=validate.OneOf([EntryKind.RESULT.value, EntryKind.VOID.value]),
-        metadata=describe("Kind of entry: a result, or a void of a result."),
+    seq = fields.Integer("Number of the ledger entry.")
+    kind = fields.OneOf(
+        [EntryKind.RESULT.value, EntryKind.VOID.value], "Kind of entry: a result, or a void of a result."
     )
-    match = fields.String(attribute="match_id", metadata=describe("Id of the match."))
-    reason = fields.String(allow_none=True, metadata=describe("Reason for a void; null for a result."))
+    match = fields.String("Id of the match.", attribute="match_id")
+    reason = fields.String("Reason for a void; null for a result.", allow_none=True)
     at = UtcDateTime()
-    games = fields.Integer(metadata=describe("Number of the bot's games that count after this entry."))
-    version = fields.String(allow_none=True, metadata=describe("Version of the bot in that match."))
-    version_changed = fields.Boolean(metadata=describe("Whether the version differs from that of the previous result."))
+    games = fields.Integer("Number of the bot's games that count after this entry.")
+    version = fields.String("Version of the bot in that match.", allow_none=True)
+    version_changed = fields.Boolean("Whether the version differs from that of the previous result.")
     before = Points("before")
     before_micro = Micro("before")
     after = Points("after")

@@ -17,33 +17,27 @@ from referee.matches.lists import fault_reports, response_stats
 from referee.matches.lists.fault_reports import ReportedFault
 
 Json = dict[str, Any]
+Timed = Sequence[response_stats.TimedMatch]
 
 MAX_CACHED_ANSWERS: Final = 1_000_000  # answers, which take about 100 MB
 EDGES_MS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # lower edges of histogram bins
-TIMED_MATCHES: Final = Cache[Sequence[response_stats.TimedMatch]](
-    MAX_CACHED_ANSWERS, lambda timed: 1 + sum(len(match.answers) for match in timed)
-)
+TIMED_MATCHES: Final = Cache[Timed](MAX_CACHED_ANSWERS, lambda timed: 1 + sum(len(match.answers) for match in timed))
 
 
 def attach_remedy(reported: ReportedFault) -> Extended:
     """Return a fault with the action played instead and, for the bot's owner, a command that repeats the question."""
     curl = _curl_command(reported) if reported.owner_id == viewer_id() else None
-    return Extended(
-        reported, played=fault_reports.find_replacement_action(current_session(), reported.fault), curl=curl
-    )
+    played = fault_reports.find_replacement_action(current_session(), reported.fault)
+    return Extended(reported, played=played, curl=curl)
 
 
 def response_statistics(bot_id: str, *, by_day: bool) -> Json:
     """Return the response statistics of a bot from its last matches, by version or by day."""
 
-    def make(
-        before: Sequence[response_stats.TimedMatch] | None, *, patient: bool
-    ) -> Sequence[response_stats.TimedMatch]:
-        return (
-            before
-            if patient and before is not None
-            else response_stats.load_last_matches(current_session(), bot_id, before or ())
-        )
+    def make(before: Timed | None, *, patient: bool) -> Timed:
+        if patient and before is not None:
+            return before
+        return response_stats.load_last_matches(current_session(), bot_id, before or ())
 
     played = TIMED_MATCHES.get(bot_id, make).made
     stretches = response_stats.group_by_period(played, by_day=by_day)

@@ -19,7 +19,5 @@ def show(fault_id: int) -> Any:
     The report contains the question as it was sent, the reply, the latency breakdown, the action played instead, and
     advice. The owner of the bot can read it; organisers can read it once the deal group is over.
     """
-    judges = may_organise()
-    return fault_reports.attach_remedy(
-        faults.get_fault(current_session(), fault_id, current_account().id, judges=judges)
-    )
+    found = faults.get_fault(current_session(), fault_id, current_account().id, judges=may_organise())
+    return fault_reports.attach_remedy(found)

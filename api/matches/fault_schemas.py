@@ -3,9 +3,10 @@
 import base64
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow.fields import Date
 
-from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8, describe
+from api import fields
+from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8
 from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
@@ -17,8 +18,8 @@ LONGEST_VERSION = 128
 
 
 class MatchFaultQuery(PageQuery):
-    code = fields.String(validate=validate.OneOf(CODES))
-    version = fields.String(validate=Length(1, LONGEST_VERSION), metadata=describe("Version of the bot."))
+    code = fields.OneOf(CODES)
+    version = fields.String("Version of the bot.", validate=Length(1, LONGEST_VERSION))
 
 
 class FaultQuery(MatchFaultQuery):
@@ -52,76 +53,52 @@ def is_cut(body: bytes | None) -> bool:
 
 
 class FaultView(View):
-    id = fields.Integer(
-        attribute="fault.id", metadata=describe("Id of the fault. `GET /faults/{id}` returns the whole report.")
-    )
+    id = fields.Integer("Id of the fault. `GET /faults/{id}` returns the whole report.", attribute="fault.id")
     match = fields.String(attribute="fault.match_id")
-    n = fields.Integer(attribute="fault.n", metadata=describe("Number of the decision point in the match."))
+    n = fields.Integer("Number of the decision point in the match.", attribute="fault.n")
     seat = fields.Integer(attribute="fault.seat")
     bot = fields.String(attribute="fault.bot_id")
-    version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
-    code = fields.String(
-        attribute="fault.code",
-        validate=validate.OneOf(CODES),
-        metadata=describe("Code of the fault, from a closed list."),
-    )
-    detail = fields.String(attribute="fault.detail", metadata=describe("A description of what was wrong."))
-    advice = Advice("fault.code", metadata=describe("What to do about the fault."))
-    timing = fields.Dict(
-        attribute="fault.timing", allow_none=True, metadata=describe("Latency breakdown in milliseconds.")
-    )
+    version = fields.String("Version of the bot when the match began.", allow_none=True)
+    code = fields.OneOf(CODES, "Code of the fault, from a closed list.", attribute="fault.code")
+    detail = fields.String("A description of what was wrong.", attribute="fault.detail")
+    advice = Advice("fault.code", "What to do about the fault.")
+    timing = fields.Dict("Latency breakdown in milliseconds.", allow_none=True, attribute="fault.timing")
     created_at = UtcDateTime(attribute="fault.created_at")
 
 
 class FaultReportView(FaultView):
     request = Utf8(
-        attribute="fault.request",
-        allow_none=True,
-        metadata=describe("The exact body that was sent; null if it was not stored."),
+        "The exact body that was sent; null if it was not stored.", allow_none=True, attribute="fault.request"
     )
-    request_cut = IsCut("fault.request", metadata=describe("Whether the stored request may be cut off."))
+    request_cut = IsCut("fault.request", "Whether the stored request may be cut off.")
     reply = Utf8(
-        attribute="fault.reply",
+        "The response body if it is UTF-8, otherwise null. It is untrusted: display it as text only.",
         allow_none=True,
-        metadata=describe(
-            "The response body if it is UTF-8, otherwise null. It is untrusted: display it as text only."
-        ),
+        attribute="fault.reply",
     )
     reply_base64 = Base64(
-        "fault.reply",
-        allow_none=True,
-        metadata=describe("The response body in Base64 if it is not UTF-8, otherwise null."),
+        "fault.reply", "The response body in Base64 if it is not UTF-8, otherwise null.", allow_none=True
     )
-    reply_cut = IsCut("fault.reply", metadata=describe("Whether the stored reply may be cut off."))
-    played = fields.Dict(
-        allow_none=True, metadata=describe("The action played instead; null while opponents have not acted yet.")
-    )
+    reply_cut = IsCut("fault.reply", "Whether the stored reply may be cut off.")
+    played = fields.Dict("The action played instead; null while opponents have not acted yet.", allow_none=True)
     curl = fields.String(
-        allow_none=True,
-        metadata=describe("Command that repeats the question, for the owner only; null if there is none."),
+        "Command that repeats the question, for the owner only; null if there is none.", allow_none=True
     )
 
 
 class ReportedErrorView(View):
     match = fields.String(attribute="reported.match_id")
     seat = fields.Integer(attribute="reported.seat")
-    version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
-    errors = fields.Integer(
-        attribute="reported.errors",
-        metadata=describe("Number of answers with an error in this match."),
-    )
-    n = fields.Integer(attribute="reported.n", metadata=describe("Number of the decision point of the last error."))
-    error = fields.String(
-        attribute="reported.text", metadata=describe("The last error. It is untrusted: display it as text only.")
-    )
-    created_at = UtcDateTime(attribute="reported.created_at", metadata=describe("When the last error was recorded."))
+    version = fields.String("Version of the bot when the match began.", allow_none=True)
+    errors = fields.Integer("Number of answers with an error in this match.", attribute="reported.errors")
+    n = fields.Integer("Number of the decision point of the last error.", attribute="reported.n")
+    error = fields.String("The last error. It is untrusted: display it as text only.", attribute="reported.text")
+    created_at = UtcDateTime("When the last error was recorded.", attribute="reported.created_at")
 
 
 class ResponseStatsQuery(Query):
-    by = fields.String(
-        load_default="version",
-        validate=validate.OneOf(["version", "day"]),
-        metadata=describe("Return one item per version, or one per version and day (UTC)."),
+    by = fields.OneOf(
+        ["version", "day"], "Return one item per version, or one per version and day (UTC).", load_default="version"
     )
 
 
@@ -133,31 +110,26 @@ class LatencyView(View):
 
 
 class HistogramBinView(View):
-    from_ms = fields.Integer(
-        metadata=describe("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
-    )
+    from_ms = fields.Integer("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
     decisions = fields.Integer()
 
 
 class ResponsePeriodView(View):
     version = fields.String(allow_none=True)
-    day = fields.Date(allow_none=True)
-    first_at = UtcDateTime(metadata=describe("When the first of these matches ended."))
+    day = Date(allow_none=True)
+    first_at = UtcDateTime("When the first of these matches ended.")
     last_at = UtcDateTime()
     matches = fields.Integer()
-    decisions = fields.Integer(metadata=describe("Number of questions sent to the bot."))
-    ms = fields.Nested(LatencyView, metadata=describe("Response times in milliseconds, as charged to the bot's clock."))
+    decisions = fields.Integer("Number of questions sent to the bot.")
+    ms = fields.Nested(LatencyView, "Response times in milliseconds, as charged to the bot's clock.")
     histogram = fields.List(
-        fields.Nested(HistogramBinView),
-        metadata=describe("The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms."),
+        fields.Nested(HistogramBinView), "The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms."
     )
-    faults = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Number of faults by code."))
-    errors = fields.Integer(
-        metadata=describe("Number of answers with which the bot reported an error of its own code.")
-    )
+    faults = fields.Dict("Number of faults by code.", keys=fields.String(), values=fields.Integer())
+    errors = fields.Integer("Number of answers with which the bot reported an error of its own code.")
 
 
 class ResponseStatsView(View):
     bot = fields.String()
-    matches = fields.Integer(metadata=describe("Number of matches included: at most the last 200 that are over."))
-    items = fields.List(fields.Nested(ResponsePeriodView), metadata=describe("Statistics, latest first."))
+    matches = fields.Integer("Number of matches included: at most the last 200 that are over.")
+    items = fields.List(fields.Nested(ResponsePeriodView), "Statistics, latest first.")

@@ -1,4 +1,4 @@
-"""Serve the pages of matches: the list, a match in the viewer, and the page that opens a log file."""
+"""Serve the pages of matches: the list, a match in the viewer, the page that opens a log file, the list of voids."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,10 +6,10 @@ from typing import Any, Final
 from flask import Response, current_app, request
 
 from api.errors import invalid
-from api.matches.presentation import extend_openings, match_views
+from api.matches.presentation import extend_openings, match_views, present_voids
 from api.matches.schemas import MatchQuery
 from api.matches.viewer_data import viewer_data
-from api.matches.void_presentation import present_voids
+from api.matches.void_schemas import VoidQuery
 from api.pages.formatting import match_reason
 from api.pages.page import EMBED_POLICY, Pages, page
 from api.pages.paging import cursor_links
@@ -23,7 +23,7 @@ from referee.matches.deals import deal_groups
 from referee.matches.lists import results
 from referee.matches.lists.match_filters import BotResult, MatchFilter
 from referee.matches.logs import chain, logs
-from referee.matches.states import ENDED, OPEN, MatchState
+from referee.matches.states import ENDED, OPEN, MatchState, VoidState
 from referee.matches.voids import VoidFilter
 from referee.tournaments import tournaments
 from referee.viewer.presentation import presentation, presentations
@@ -35,6 +35,8 @@ pages = Pages("matches", __name__)
 
 Json = dict[str, Any]
 MATCHES_PER_PAGE: Final = 30
+VOIDS_PER_PAGE: Final = 30
+VOID_FILTERS: Final = ("match", "tournament", "state")
 VOIDS_SHOWN: Final = 20  # of one match, the newest; the list of voids has all
 QUERY: Final = sorted(MatchQuery().load_fields.keys() - {"limit", "cursor"})  # the filters, as in the API
 STATES: Final = (  # the most interesting first
@@ -124,6 +126,25 @@ def embed(match_id: str) -> Response:
 def replay() -> Response:
     """Show the page that opens a log file."""
     return page("matches/replay.html", script_data={"faults": viewer.advice(), "presentations": presentations()})
+
+
+@pages.view("/voids", *VOID_FILTERS, "cursor")
+def void_contents() -> Response:
+    """Show the list of voids and proposals, newest first."""
+    query = {**load_query(VoidQuery), "limit": VOIDS_PER_PAGE}
+    wanted = VoidFilter(**{name: value for name, value in query.items() if name not in ("limit", "cursor")})
+    found = voids.list_voids(current_session(), wanted, limit=VOIDS_PER_PAGE, cursor=read_cursor(query))
+    tournament_id = wanted.tournament_id
+    return page(
+        "voids/list.html",
+        voids=present_voids(found.items),
+        count=voids.count_voids(current_session(), wanted),
+        filters=[(name, request.args[name]) for name in VOID_FILTERS if request.args.get(name)],
+        tournament=tournament_id and tournaments.get_visible_tournament(current_session(), tournament_id).name,
+        wanted=wanted,
+        states=[*VoidState],
+        **cursor_links(found, query),
+    )
 
 
 def _explain_waiting(match_id: str) -> tuple[waiting.OpenMatch | None, int | None]:

@@ -1,4 +1,4 @@
-"""Extend matches with their seats and deal groups, as several endpoints and pages show them to the caller.
+"""Extend matches with seats and deal groups, and voids with names, as endpoints and pages show them to the caller.
 
 Data that the caller may not see is removed here; schemas decide the format of the rest.
 """
@@ -12,14 +12,16 @@ from api.auth import may_organise
 from api.extended import Extended
 from api.matches.schemas import MatchView
 from api.views import current_session, master_key
+from referee.accounts import accounts
 from referee.ladders import match_ratings, ratings
 from referee.matches import matches
 from referee.matches.deals import deal_groups
 from referee.matches.queue import friendly_time
 from referee.matches.states import DealGroupState
-from referee.matches.tables import DealGroup, StoredMatch
+from referee.matches.tables import DealGroup, MatchVoid, StoredMatch
 from referee.workflows.explaining import unrated
 from referee.workflows.publishing import visibility
+from referee.workflows.voids.voiding import VoidReport
 
 Json = dict[str, Any]
 
@@ -92,5 +94,19 @@ def extend_openings(group: DealGroup) -> Extended:
 
 def match_views(found: Sequence[StoredMatch]) -> list[Json]:
     """Return these matches as the API shows them to the caller."""
-    views: list[Json] = MatchView(many=True).dump(visible_matches(found))
-    return views
+    return list(MatchView(many=True).dump(visible_matches(found)))
+
+
+def present_voids(rows: Sequence[MatchVoid]) -> list[Extended]:
+    """Return voids with the names of the accounts that proposed and decided them."""
+    ids = {account_id for row in rows for account_id in (row.proposed_by, row.decided_by) if account_id is not None}
+    names = accounts.names_of(current_session(), ids) if ids else {}
+    return [
+        Extended(row, proposed_by=names.get(row.proposed_by or ""), decided_by=names.get(row.decided_by or ""))
+        for row in rows
+    ]
+
+
+def present_report(report: VoidReport, proposal: MatchVoid | None = None) -> Extended:
+    """Return what was voided, with the proposal that still has to be confirmed, if any."""
+    return Extended(report, proposal=None if proposal is None else present_voids([proposal])[0])

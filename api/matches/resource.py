@@ -10,11 +10,10 @@ from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
 from api.matches.friendly_terms import check_own_friendly, get_seated_bots
 from api.matches.presentation import attach_group, visible_matches
-from api.matches.rights import may_void
+from api.matches.rights import may_void, record_act
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
 from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
-from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.bots import bots
@@ -143,14 +142,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
         keep_results=not void_proposals.may_void_group(current_session(), current_account(), match.group_id),
     )
     if match.tournament_id is not None or may_organise():
-        acts.record_act(
-            current_session(),
-            current_account(),
-            ActKind.MATCH_CANCELLED,
-            match_id,
-            tournament_id=match.tournament_id,
-            reason=wish["reason"],
-        )
+        record_act(ActKind.MATCH_CANCELLED, match_id, reason=wish["reason"])
     return attach_group(cancelled)
 
 
@@ -162,9 +154,7 @@ def retry(match_id: str) -> Any:
     row.
     """
     retried = match_retry.retry_match(current_session(), match_id)
-    acts.record_act(
-        current_session(), current_account(), ActKind.MATCH_RETRIED, match_id, tournament_id=retried.tournament_id
-    )
+    record_act(ActKind.MATCH_RETRIED, match_id)
     return attach_group(retried)
 
 

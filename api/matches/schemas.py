@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, validate, validates_schema
 
+from api import fields
 from api.fields import (
     Id,
     Micro,
@@ -20,8 +21,6 @@ from api.fields import (
     StrictInt,
     UtcDateTime,
     View,
-    describe,
-    member_of,
 )
 from api.games.schemas import GAMES, check_options
 from api.messages import Length
@@ -49,32 +48,30 @@ def check_distinct(ids: list[str]) -> None:
 
 class TimeView(Strict):
     budget_ms = StrictInt(
-        low=50,
-        high=60_000,
+        50,
+        60_000,
+        f"Time per decision in milliseconds; at most {MAX_TIME.budget_ms} in a friendly.",
         load_default=DEFAULTS.budget_ms,
-        metadata=describe(f"Time per decision in milliseconds; at most {MAX_TIME.budget_ms} in a friendly."),
     )
     bank_ms = StrictInt(
-        low=0,
-        high=600_000,
+        0,
+        600_000,
+        f"Bank of extra time per match in milliseconds; at most {MAX_TIME.bank_ms} in a friendly.",
         load_default=DEFAULTS.bank_ms,
-        metadata=describe(f"Bank of extra time per match in milliseconds; at most {MAX_TIME.bank_ms} in a friendly."),
     )
 
 
 class FriendlyTerms(Strict):
     """Describe a match that an owner arranges."""
 
-    game = fields.String(required=True, validate=validate.OneOf(GAMES))
+    game = fields.OneOf(GAMES, required=True)
     bots = fields.List(
         Id("bot"),
+        "Ids of the bots, in order of seats, without repetition. At least one bot must be your own.",
         required=True,
         validate=Length(1, MAX_SEATS),
-        metadata=describe("Ids of the bots, in order of seats, without repetition. At least one bot must be your own."),
     )
-    options = fields.Dict(
-        keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
-    )
+    options = fields.Dict("Options of the game; see GET /games.", keys=fields.String(), load_default=dict)
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
@@ -85,32 +82,28 @@ class FriendlyTerms(Strict):
 
 
 class NewMatch(FriendlyTerms):
-    rated = StrictBool(
-        load_default=False, metadata=describe("Whether the match is rated. Only organisers may set this.")
-    )
+    rated = StrictBool("Whether the match is rated. Only organisers may set this.", load_default=False)
 
 
 class MatchQuery(PageQuery):
-    status = fields.String(validate=member_of(MatchState))
+    status = fields.OneOf(MatchState)
     bot = fields.List(
         Id("bot"),
+        "Id of a bot that has a seat. Repeat it for matches of several bots: `bot=…&bot=…`.",
         attribute="bot_ids",
         validate=validate.And(Length(1, MAX_SEATS), check_distinct),
-        metadata=describe("Id of a bot that has a seat. Repeat it for matches of several bots: `bot=…&bot=…`."),
     )
-    result = fields.String(
-        validate=member_of(BotResult),
-        metadata=describe(
-            "Result of the first `bot`, by placement: against the best of the other bots given or, if there are none, "
-            "against the best opponent at the table. Only matches that count have a result."
-        ),
+    result = fields.OneOf(
+        BotResult,
+        "Result of the first `bot`, by placement: against the best of the other bots given or, if there are none, "
+        "against the best opponent at the table. Only matches that count have a result.",
     )
-    rated = QueryBool(metadata=describe("Whether the match is rated."))
-    created_since = QueryTime(metadata=describe("Only matches created at this time or later."))
-    created_before = QueryTime(metadata=describe("Only matches created before this time."))
+    rated = QueryBool("Whether the match is rated.")
+    created_since = QueryTime("Only matches created at this time or later.")
+    created_before = QueryTime("Only matches created before this time.")
     tournament = Id("trn", attribute="tournament_id")
-    tournament_round = QueryInt(low=1, high=LAST_ROUND, metadata=describe("The number of the round, from 1."))
-    game = fields.String(validate=validate.OneOf(GAMES))
+    tournament_round = QueryInt(1, LAST_ROUND, "The number of the round, from 1.")
+    game = fields.OneOf(GAMES)
 
     @validates_schema
     def says_whose_result(self, query: dict[str, Any], **_: object) -> None:
@@ -119,125 +112,103 @@ class MatchQuery(PageQuery):
 
 
 class CancelMatch(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata=describe("Reason, shown to everyone."))
-    whole_group = StrictBool(load_default=False, metadata=describe(f"Cancel {WHOLE_GROUP}. Required if there are any."))
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone.", load_default="cancelled")
+    whole_group = StrictBool(f"Cancel {WHOLE_GROUP}. Required if there are any.", load_default=False)
 
 
-class UnratedReason(fields.String):
+class UnratedReason(fields.OneOf):
     """Serialise the reason why a match is unrated, one of ``UNRATED_REASONS``."""
 
-    def __init__(self, description: str) -> None:
+    def __init__(self, about: str) -> None:
         listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED_REASONS.items())
-        super().__init__(
-            required=True,
-            allow_none=True,
-            validate=validate.OneOf(list(UNRATED_REASONS)),
-            metadata=describe(f"{description} {listed}."),
-        )
+        super().__init__(UNRATED_REASONS, f"{about} {listed}.", required=True, allow_none=True)
 
 
 class SeatRatingView(View):
-    before = Points("before", metadata=describe("Rating before the match in points, to one decimal."))
-    before_micro = Micro("before", metadata=describe("The same exactly, in millionths of a point."))
-    change = Points("change", metadata=describe("Change of the rating in points; 0 for an anchor."))
-    change_micro = Micro("change", metadata=describe("The same exactly, in millionths of a point."))
+    before = Points("before", "Rating before the match in points, to one decimal.")
+    before_micro = Micro("before", "The same exactly, in millionths of a point.")
+    change = Points("change", "Change of the rating in points; 0 for an anchor.")
+    change_micro = Micro("change", "The same exactly, in millionths of a point.")
     expected = Rounded(
         3,
-        metadata=describe(
-            "Expected score by the ratings before the match: the mean over the other seats that count, where 1 is a "
-            "better placement, 0.5 a tie and 0 a worse one."
-        ),
+        "Expected score by the ratings before the match: the mean over the other seats that count, where 1 is a "
+        "better placement, 0.5 a tie and 0 a worse one.",
     )
-    scored = Rounded(3, metadata=describe("The actual score, on the same scale."))
+    scored = Rounded(3, "The actual score, on the same scale.")
 
 
 class SeatView(View):
     seat = fields.Integer()
     bot = fields.String(
-        attribute="bot_id",
+        "Id of the bot. Null until the match is over if it is rated, of an `anonymous` tournament.",
         allow_none=True,
-        metadata=describe("Id of the bot. Null until the match is over if it is rated, of an `anonymous` tournament."),
+        attribute="bot_id",
     )
     name = fields.String(
-        attribute="bot_name",
-        allow_none=True,
-        metadata=describe("Name of the bot when the match began; null if `bot` is null."),
+        "Name of the bot when the match began; null if `bot` is null.", allow_none=True, attribute="bot_name"
     )
     version = fields.String(allow_none=True)
     entrant = fields.String(
-        allow_none=True,
-        metadata=describe("Id of the entered bot, which differs from `bot` if a house bot substitutes for it."),
+        "Id of the entered bot, which differs from `bot` if a house bot substitutes for it.", allow_none=True
     )
     rated = fields.Boolean(
-        allow_none=True,
-        metadata=describe("Whether the seat counts for ratings if the match is rated; null if `bot` is null."),
+        "Whether the seat counts for ratings if the match is rated; null if `bot` is null.", allow_none=True
     )
     placement = fields.Integer(allow_none=True)
-    returns = fields.Integer(allow_none=True, metadata=describe("Net result of the seat."))
+    returns = fields.Integer("Net result of the seat.", allow_none=True)
     rating = fields.Nested(
         SeatRatingView,
+        "What the match changed on its ladder; null until it counts, and if it does not.",
         allow_none=True,
-        metadata=describe("What the match changed on its ladder; null until it counts, and if it does not."),
     )
 
 
 class RevealView(View):
-    seed = fields.String(metadata=describe("Seed of the deals: 32 bytes in hex."))
-    nonces = fields.List(fields.String(), metadata=describe("Nonces of the bots, in the order of `entries`."))
+    seed = fields.String("Seed of the deals: 32 bytes in hex.")
+    nonces = fields.List(fields.String(), "Nonces of the bots, in the order of `entries`.")
     nonce_hashes = fields.List(fields.String())
     accepted = fields.List(
         fields.Boolean(allow_none=True),
+        "Whether each bot confirmed that its nonce was used; null for a bot that did not answer, and null as a "
+        "whole if the bots were not asked.",
         allow_none=True,
-        metadata=describe(
-            "Whether each bot confirmed that its nonce was used; null for a bot that did not answer, and null as a "
-            "whole if the bots were not asked."
-        ),
     )
 
 
 class OpeningFailureView(View):
-    bot = fields.String(allow_none=True, metadata=describe("Id of the bot; null until the group is revealed."))
-    code = fields.String(
-        validate=member_of(OpeningFailure),
-        metadata=describe(
-            "`nonce_withheld`: the bot promised a nonce and did not give it. `nonces_refused`: it found its nonce "
-            "missing or changed."
-        ),
+    bot = fields.String("Id of the bot; null until the group is revealed.", allow_none=True)
+    code = fields.OneOf(
+        OpeningFailure,
+        "`nonce_withheld`: the bot promised a nonce and did not give it. `nonces_refused`: it found its nonce "
+        "missing or changed.",
     )
 
 
 class EndedOpeningView(View):
-    id = fields.String(metadata=describe("Id of the deal group that was closed without a deal."))
-    commitment = fields.String(metadata=describe("SHA-256 of the seed and this id."))
-    seed = fields.String(metadata=describe("Seed that was not used: 32 bytes in hex."))
-    failures = fields.List(fields.Nested(OpeningFailureView), metadata=describe("The bots that ended the opening."))
+    id = fields.String("Id of the deal group that was closed without a deal.")
+    commitment = fields.String("SHA-256 of the seed and this id.")
+    seed = fields.String("Seed that was not used: 32 bytes in hex.")
+    failures = fields.List(fields.Nested(OpeningFailureView), "The bots that ended the opening.")
 
 
 class GroupView(View):
     id = fields.String()
-    kind = fields.String(
-        validate=member_of(DealSharing),
-        metadata=describe(
-            "Which matches share cards. `own`: none; `common`: a whole round; `duplicate`: the same bots reseated."
-        ),
+    kind = fields.OneOf(
+        DealSharing,
+        "Which matches share cards. `own`: none; `common`: a whole round; `duplicate`: the same bots reseated.",
     )
-    state = fields.String(validate=member_of(DealGroupState))
-    commitment = fields.String(
-        metadata=describe("SHA-256 of the seed and the group's id, published before the first draw.")
-    )
+    state = fields.OneOf(DealGroupState)
+    commitment = fields.String("SHA-256 of the seed and the group's id, published before the first draw.")
     entries = fields.List(
         fields.String(),
+        "Ids of the bots in the order of their nonces; null until the group is revealed.",
         allow_none=True,
         attribute="revealed_entries",
-        metadata=describe("Ids of the bots in the order of their nonces; null until the group is revealed."),
     )
     openings = fields.List(
-        fields.Nested(EndedOpeningView),
-        metadata=describe("Earlier openings, which ended without a deal, oldest first."),
+        fields.Nested(EndedOpeningView), "Earlier openings, which ended without a deal, oldest first."
     )
-    reveal = fields.Nested(
-        RevealView, allow_none=True, metadata=describe("Seed and nonces; null until the group is revealed.")
-    )
+    reveal = fields.Nested(RevealView, "Seed and nonces; null until the group is revealed.", allow_none=True)
 
 
 class RatedOnView(View):
@@ -256,50 +227,38 @@ class MatchView(View):
     unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
     rated_on = fields.Nested(
         RatedOnView,
+        "The ladder for which the match is rated; null for an unrated match, and until the ladder has a result.",
         allow_none=True,
-        metadata=describe(
-            "The ladder for which the match is rated; null for an unrated match, and until the ladder has a result."
-        ),
     )
-    status = fields.String(validate=member_of(MatchState))
-    reason = fields.String(allow_none=True, metadata=describe("Why the match was cancelled or does not count."))
+    status = fields.OneOf(MatchState)
+    reason = fields.String("Why the match was cancelled or does not count.", allow_none=True)
     tournament = fields.String(attribute="tournament_id", allow_none=True)
     tournament_round = fields.Integer(allow_none=True)
-    table = fields.Integer(
-        attribute="table_no",
-        allow_none=True,
-        metadata=describe("Table number in its round, from 1."),
-    )
-    leg = fields.Integer(allow_none=True, metadata=describe("Number among the matches at its table, from 1."))
+    table = fields.Integer("Table number in its round, from 1.", allow_none=True, attribute="table_no")
+    leg = fields.Integer("Number among the matches at its table, from 1.", allow_none=True)
     ladder = fields.String(
-        attribute="ladder_id",
+        "The official ladder for which the service made the match; null for other matches.",
         allow_none=True,
-        metadata=describe("The official ladder for which the service made the match; null for other matches."),
+        attribute="ladder_id",
     )
-    rematch_of = fields.String(
-        allow_none=True, metadata=describe("The voided or cancelled match that this match repeats.")
-    )
-    group_id = fields.String(metadata=describe("Id of the deal group. The log can be read when the group is over."))
+    rematch_of = fields.String("The voided or cancelled match that this match repeats.", allow_none=True)
+    group_id = fields.String("Id of the deal group. The log can be read when the group is over.")
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
     finished_at = UtcDateTime(allow_none=True)
     log_deleted_at = UtcDateTime(
+        "When the log was deleted, by a rule of the operator for age or size; null if it is kept. The match is "
+        "then signed, but not replayable.",
         allow_none=True,
-        metadata=describe(
-            "When the log was deleted, by a rule of the operator for age or size; null if it is kept. The match is "
-            "then signed, but not replayable."
-        ),
     )
-    log_deleted_rule = fields.String(allow_none=True, metadata=describe("The rule by which the log was deleted."))
+    log_deleted_rule = fields.String("The rule by which the log was deleted.", allow_none=True)
 
 
 class WholeMatchView(MatchView):
     may_last_s = fields.Integer(
+        "Seconds that this friendly may last while other matches wait for slots: the longer of 900 and three times "
+        "the duration of a match with the default options in which every answer takes the whole budget. Then it is "
+        "cancelled, and no bot is charged. Null for other matches.",
         allow_none=True,
-        metadata=describe(
-            "Seconds that this friendly may last while other matches wait for slots: the longer of 900 and three times "
-            "the duration of a match with the default options in which every answer takes the whole budget. Then it is "
-            "cancelled, and no bot is charged. Null for other matches."
-        ),
     )
     group = fields.Nested(GroupView)

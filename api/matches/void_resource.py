@@ -3,11 +3,10 @@
 from typing import Any
 
 from api.auth import account, admin, anyone, current_account
-from api.matches.rights import may_void
-from api.matches.void_presentation import present_report, present_voids
+from api.matches.presentation import present_report, present_voids
+from api.matches.rights import may_void, record_act
 from api.matches.void_schemas import VoidedView, VoidMatch, VoidQuery, VoidView
 from api.views import Resource, current_session, master_key
-from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.db.paging import Page
@@ -36,7 +35,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     outcome = void_proposals.void_or_propose(
         current_session(), current_account(), VoidRequest(match_id, **wish), master_key=master_key()
     )
-    _record(ActKind.VOID_ASKED, match_id, reason=wish["reason"], proposed=outcome.proposal is not None)
+    record_act(ActKind.VOID_ASKED, match_id, reason=wish["reason"], proposed=outcome.proposal is not None)
     return present_report(outcome.report, outcome.proposal)
 
 
@@ -67,7 +66,7 @@ def confirm(void_id: str) -> Any:
     Only an operator may do this who did not propose it and owns no bot in the match.
     """
     report = void_proposals.confirm(current_session(), current_account(), void_id, master_key=master_key())
-    _record(ActKind.VOID_CONFIRMED, voids.get_void(current_session(), void_id).match_id, void=void_id)
+    record_act(ActKind.VOID_CONFIRMED, voids.get_void(current_session(), void_id).match_id, void=void_id)
     return present_report(report)
 
 
@@ -78,7 +77,7 @@ def decline(void_id: str) -> Any:
     Only an operator may do this who did not propose it and owns no bot in the match.
     """
     declined = void_proposals.decline(current_session(), current_account(), void_id)
-    _record(ActKind.VOID_DECLINED, declined.match_id, void=void_id)
+    record_act(ActKind.VOID_DECLINED, declined.match_id, void=void_id)
     return present_voids([declined])[0]
 
 
@@ -89,10 +88,5 @@ def withdraw(void_id: str) -> Any:
     The match keeps its result. The proposal of another account is a 403, and one that is no longer open a 409.
     """
     withdrawn = void_proposals.withdraw(current_session(), current_account(), void_id)
-    _record(ActKind.VOID_WITHDRAWN, withdrawn.match_id, void=void_id)
+    record_act(ActKind.VOID_WITHDRAWN, withdrawn.match_id, void=void_id)
     return present_voids([withdrawn])[0]
-
-
-def _record(kind: ActKind, match_id: str, **more: Any) -> None:
-    tournament_id = matches.get_match(current_session(), match_id).tournament_id
-    acts.record_act(current_session(), current_account(), kind, match_id, tournament_id=tournament_id, **more)

@@ -1,8 +1,7 @@
 """Define the schemas of voids of ended matches, and of proposals of them."""
 
-from marshmallow import fields
-
-from api.fields import Id, PlainText, Strict, StrictBool, UtcDateTime, View, describe, member_of
+from api import fields
+from api.fields import Id, PlainText, Strict, StrictBool, UtcDateTime, View
 from api.matches.schemas import WHOLE_GROUP
 from api.pagination import PageQuery
 from referee.matches.states import VoidState
@@ -10,64 +9,54 @@ from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 
 class VoidMatch(Strict):
-    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, shown to everyone."))
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone.", required=True)
     rematch = StrictBool(
-        load_default=None,
+        "Whether to play the match again with new cards. Default: null, in a running tournament if it is possible.",
         allow_none=True,
-        metadata=describe(
-            "Whether to play the match again with new cards. Default: null, in a running tournament if it is possible."
-        ),
+        load_default=None,
     )
-    whole_group = StrictBool(
-        load_default=False, metadata=describe(f"Void {WHOLE_GROUP}. Required for duplicate deals.")
-    )
+    whole_group = StrictBool(f"Void {WHOLE_GROUP}. Required for duplicate deals.", load_default=False)
 
 
 class VoidQuery(PageQuery):
-    match = Id("mat", attribute="match_id", metadata=describe("Only those of this match or of its deal group."))
-    tournament = Id("trn", attribute="tournament_id", metadata=describe("Only those of matches of this tournament."))
-    state = fields.String(validate=member_of(VoidState))
+    match = Id("mat", "Only those of this match or of its deal group.", attribute="match_id")
+    tournament = Id("trn", "Only those of matches of this tournament.", attribute="tournament_id")
+    state = fields.OneOf(VoidState)
 
 
 class VoidView(View):
     id = fields.String()
     match = fields.String(attribute="match_id")
     tournament = fields.String(attribute="tournament_id", allow_none=True)
-    whole_group = fields.Boolean(metadata=describe("Whether it concerns all matches that share the match's cards."))
+    whole_group = fields.Boolean("Whether it concerns all matches that share the match's cards.")
     rematch = fields.Boolean(
-        allow_none=True,
-        metadata=describe("Whether the match is to be played again; null: in a running tournament, if it is possible."),
+        "Whether the match is to be played again; null: in a running tournament, if it is possible.", allow_none=True
     )
     reason = fields.String()
-    state = fields.String(
-        validate=member_of(VoidState),
-        metadata=describe(
-            "`proposed`: waits for a second account and has no effect. `confirmed`: the match is void. `superseded`: "
-            "the match was voided in another way before anybody decided."
-        ),
+    state = fields.OneOf(
+        VoidState,
+        "`proposed`: waits for a second account and has no effect. `confirmed`: the match is void. `superseded`: "
+        "the match was voided in another way before anybody decided.",
     )
-    proposed_by = fields.String(
-        allow_none=True, metadata=describe("Name of the account; null for the service itself, or if unknown.")
-    )
+    proposed_by = fields.String("Name of the account; null for the service itself, or if unknown.", allow_none=True)
     proposed_at = UtcDateTime(attribute="created_at")
     decided_by = fields.String(
-        allow_none=True,
-        metadata=describe("Name of the account that confirmed, declined or withdrew it; null for the service itself."),
+        "Name of the account that confirmed, declined or withdrew it; null for the service itself.", allow_none=True
     )
-    decided_at = UtcDateTime(allow_none=True, metadata=describe("Null while it is only proposed."))
+    decided_at = UtcDateTime("Null while it is only proposed.", allow_none=True)
 
 
 class VoidedView(View):
-    void = fields.List(fields.String(), attribute="matches", metadata=describe("Ids of matches that were voided."))
-    cancelled = fields.List(fields.String(), metadata=describe("Ids of matches of the group that were cancelled."))
-    rematches = fields.List(fields.String(), metadata=describe("Ids of rematches that were created."))
+    void = fields.List(fields.String(), "Ids of matches that were voided.", attribute="matches")
+    cancelled = fields.List(fields.String(), "Ids of matches of the group that were cancelled.")
+    rematches = fields.List(fields.String(), "Ids of rematches that were created.")
     ledger_entries = fields.List(
         fields.Integer(),
+        "Numbers of the ledger entries that removed their results from ladders.",
         attribute="entry_seqs",
-        metadata=describe("Numbers of the ledger entries that removed their results from ladders."),
     )
     proposal = fields.Nested(
         VoidView,
+        "The proposal, if a second account has to confirm it first; else null. Nothing is void yet.",
         allow_none=True,
-        metadata=describe("The proposal, if a second account has to confirm it first; else null. Nothing is void yet."),
     )

@@ -15,21 +15,8 @@ from referee.project_files import DOCS
 pages = Blueprint("guides", __name__)
 
 NAMES: Final = (  # the documents to show, in reading order
-    "first-bot",
-    "bot-protocol",
-    "checking",
-    "official-ladders",
-    "account",
-    "sdk",
-    "asking-again",
-    "learning",
-    "tournaments",
-    "formats",
-    "ratings",
-    "audit",
-    "class",
-    "watching",
-    "webhooks",
+    *("first-bot", "bot-protocol", "checking", "official-ladders", "account", "sdk", "asking-again", "learning"),
+    *("tournaments", "formats", "ratings", "audit", "class", "watching", "webhooks"),
 )
 
 

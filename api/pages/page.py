@@ -61,8 +61,9 @@ def install(app: Flask) -> None:
         "emblem": emblem,
         "release": referee.__version__,
         "labels": formatting.LABELS,
+        "canonical_url": _canonical_url,
+        "page_url": _page_url,
     }
-    app.jinja_env.globals |= {"canonical_url": _canonical_url, "page_url": _page_url}
     app.extensions["referee.problem page"] = _problem_page
 
 

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,11 @@ TYPES: Final = {
     ".ico": "image/x-icon",
     ".webmanifest": "application/manifest+json",
     ".json": "application/json",
+}
+UNASKED: Final = {  # what browsers request at these paths
+    "/favicon.ico": "site/favicon.ico",
+    "/apple-touch-icon.png": "site/icon-180.png",
+    "/manifest.webmanifest": "site/manifest.webmanifest",
 }
 CACHE_A_DAY: Final = "public, max-age=86400"
 CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
@@ -56,17 +61,8 @@ def install(app: Flask) -> None:
             return send_static_file(rest, CACHE_FOREVER)
         return send_static_file(rest if version.startswith("v-") else name, "no-cache")
 
-    @app.get("/favicon.ico")
-    def favicon() -> Response:
-        return send_static_file("site/favicon.ico", CACHE_A_DAY)
-
-    @app.get("/apple-touch-icon.png")
-    def touch_icon() -> Response:
-        return send_static_file("site/icon-180.png", CACHE_A_DAY)
-
-    @app.get("/manifest.webmanifest")
-    def manifest() -> Response:
-        return send_static_file("site/manifest.webmanifest", CACHE_A_DAY)
+    for path, name in UNASKED.items():
+        app.add_url_rule(path, name.partition(".")[0], partial(send_static_file, name, CACHE_A_DAY))
 
     @app.get("/robots.txt")
     def robots() -> Response:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from api import errors
 from api.auth import anyone
-from api.fields import Query, QueryInt, describe
+from api.fields import Query, QueryInt
 from api.streams.connections import MEDIA_TYPE
 from api.views import Decorator, Resource
 
@@ -25,9 +25,7 @@ LAST = 999_999_999
 
 
 class FollowQuery(Query):
-    after = QueryInt(
-        low=0, high=LAST, metadata=describe("Send only messages after this id. `Last-Event-ID` takes precedence.")
-    )
+    after = QueryInt(0, LAST, "Send only messages after this id. `Last-Event-ID` takes precedence.")
 
 
 class StreamResource(Resource):

@@ -1,9 +1,12 @@
 """Check what the caller may do with a tournament and with the bots that enter it."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
+from api import limits
 from api.auth import current_account, may_organise, require_scope, viewer
 from api.errors import invalid, not_found
 from api.views import current_session
@@ -15,6 +18,10 @@ from referee.bots.tables import Bot
 from referee.errors import Conflict, Forbidden, NotFound
 from referee.tournaments import admission, tournaments
 from referee.tournaments.tables import Tournament
+
+TOURNAMENT: Final = '/api/v1/tournaments/<id("trn"):tournament_id>'
+# The options of endpoints that accept a join code, which callers could guess.
+WITH_CODE: Final[dict[str, Any]] = {"limit": limits.count_join_code, "limit_when": lambda body: "code" in body}
 
 
 def get_managed_tournament(tournament_id: str) -> Tournament:
@@ -47,8 +54,8 @@ def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
     return bot
 
 
-def check_may_enter_bot(bot: Bot, tournament: Tournament) -> None:
-    """Raise ``Forbidden`` unless the bot is the caller's, or the caller is an organiser who runs the tournament.
+def check_may_enter_bot(bot: Bot) -> None:
+    """Raise ``Forbidden`` unless the bot is the caller's, or the caller is an organiser.
 
     An account without the role of an organiser cannot make the bots of others play.
     """
@@ -56,6 +63,17 @@ def check_may_enter_bot(bot: Bot, tournament: Tournament) -> None:
         raise Forbidden(
             "Without the role of an organiser you can enter your own bots only. Send their owners the address."
         )
+
+
+@contextmanager
+def name_unknown_entry() -> Iterator[None]:
+    """Raise a 422 that names ``bot`` if the bot of the request is not entered in the tournament."""
+    try:
+        yield
+    except NotFound as error:
+        if error.kind != "entry":
+            raise
+        raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
 
 
 def record_act(kind: ActKind, tournament: Tournament, object_id: str | None = None, **more: Any) -> None:

@@ -1,4 +1,4 @@
-"""Serve the list of acts of operators and organisers, as a list and as files."""
+"""Serve the list of acts of operators and organisers, as a list and as a file."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from flask import Response
 
 from api.accounts.oversight_schemas import ActFileQuery, ActFilterQuery, ActView
 from api.auth import account, anyone, current_account
+from api.downloads.sending import attachment
 from api.tournaments.access import get_managed_tournament
 from api.views import Resource, current_session
 from referee.accounts import acts
@@ -36,21 +37,8 @@ def download_csv(query: dict[str, Any]) -> Response:
 
     A text that a spreadsheet would take for a formula begins with an apostrophe. This needs a token of the scope `all`.
     """
-    found = acts.load_all(current_session(), _filter(query))
-    return _file("text/csv", "acts.csv", "".join(acts.write_csv(found)))
-
-
-@resource.get("/acts.ndjson", account, query=ActFileQuery, scope=Scope.ALL)
-@resource.file_response("application/x-ndjson", "One JSON object per act, the oldest first.")
-def download_ndjson(query: dict[str, Any]) -> Response:
-    """Download acts as lines of JSON
-
-    The file has all acts that pass the filter, with the members of `GET /acts`. Operators get all acts; organisers
-    those of a tournament they run, which they must name: without it, the response is a 403. Both need a token of the
-    scope `all`.
-    """
-    found = acts.load_all(current_session(), _filter(query))
-    return _file("application/x-ndjson", "acts.ndjson", "".join(acts.write_ndjson(found)))
+    rows = map(ActView().dump, acts.load_all(current_session(), _filter(query)))
+    return attachment("text/csv", "acts.csv", "".join(acts.write_csv(list(ActView().fields), rows)))
 
 
 @resource.get("/restores", anyone, items=ActView)
@@ -71,7 +59,3 @@ def _filter(query: dict[str, Any]) -> ActFilter:
             raise Forbidden("Only the operator sees all acts. Name a tournament that you run: ?tournament=trn_…")
         get_managed_tournament(tournament_id)
     return ActFilter(tournament_id, query.get("account"), kind=query.get("kind"))
-
-
-def _file(media_type: str, name: str, text: str) -> Response:
-    return Response(text, mimetype=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -1,19 +1,19 @@
 """Decide over HTTP who may enter a tournament: join code, guests, requests that need approval."""
 
-from typing import Any
+from typing import Any, Final
 
-from api import limits
 from api.auth import account, current_account
 from api.extended import Extended
 from api.pagination import list_of, single_page
-from api.tournaments.access import get_entrant_bot, get_managed_tournament, get_visible_tournament, record_act
-from api.tournaments.admission_schemas import (
-    AdmissionBody,
-    AdmissionView,
-    EntryRequestView,
-    NewEntryRequest,
-    Refusal,
+from api.tournaments.access import (
+    TOURNAMENT,
+    WITH_CODE,
+    get_entrant_bot,
+    get_managed_tournament,
+    get_visible_tournament,
+    record_act,
 )
+from api.tournaments.admission_schemas import AdmissionBody, AdmissionView, EntryRequestView, NewEntryRequest, Refusal
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.presentation import visible_entry
 from api.views import Resource, current_session
@@ -25,10 +25,12 @@ from referee.errors import Forbidden
 from referee.tournaments import admission, tournaments
 from referee.tournaments.tables import EntryRequest
 
-resource = Resource("admission", "/api/v1/tournaments", "Who may enter a tournament.")
+resource = Resource("admission", TOURNAMENT, "Who may enter a tournament.")
+
+REQUEST: Final = '/requests/<id("bot"):bot_id>'
 
 
-@resource.get('/<id("trn"):tournament_id>/admission', account, AdmissionView, secret=True, scope=Scope.ORGANISE)
+@resource.get("/admission", account, AdmissionView, secret=True, scope=Scope.ORGANISE)
 def show_admission(tournament_id: str) -> Any:
     """Get the join code and the guests of a tournament
 
@@ -37,14 +39,7 @@ def show_admission(tournament_id: str) -> Any:
     return admission.load_admission(current_session(), get_managed_tournament(tournament_id))
 
 
-@resource.put(
-    '/<id("trn"):tournament_id>/admission',
-    account,
-    AdmissionView,
-    body=AdmissionBody,
-    secret=True,
-    scope=Scope.ORGANISE,
-)
+@resource.put("/admission", account, AdmissionView, body=AdmissionBody, secret=True, scope=Scope.ORGANISE)
 def set_admission(body: dict[str, Any], tournament_id: str) -> Any:
     """Set the join code and the guests of a tournament
 
@@ -53,25 +48,12 @@ def set_admission(body: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = get_managed_tournament(tournament_id)
     found = admission.set_admission(current_session(), tournament.id, **body)
-    record_act(
-        ActKind.ADMISSION_SET,
-        tournament,
-        has_code=found.join_code is not None,
-        guests=[guest.id for guest in found.guests],
-    )
+    guests = [guest.id for guest in found.guests]
+    record_act(ActKind.ADMISSION_SET, tournament, has_code=found.join_code is not None, guests=guests)
     return found
 
 
-@resource.post(
-    '/<id("trn"):tournament_id>/requests',
-    account,
-    EntryRequestView,
-    body=NewEntryRequest,
-    status=201,
-    limit=limits.count_join_code,
-    limit_when=lambda body: "code" in body,
-    scope=Scope.PLAY,
-)
+@resource.post("/requests", account, EntryRequestView, body=NewEntryRequest, status=201, scope=Scope.PLAY, **WITH_CODE)
 def request_entry(wish: dict[str, Any], tournament_id: str) -> Any:
     """Ask the organiser to enter your bot
 
@@ -85,7 +67,7 @@ def request_entry(wish: dict[str, Any], tournament_id: str) -> Any:
     return _visible_request(request, bot), {"Location": f"/api/v1/tournaments/{tournament_id}/requests"}
 
 
-@resource.get('/<id("trn"):tournament_id>/requests', account, list_of(EntryRequestView))
+@resource.get("/requests", account, list_of(EntryRequestView))
 def list_requests(tournament_id: str) -> Any:
     """List requests to enter a tournament, the oldest first
 
@@ -98,13 +80,7 @@ def list_requests(tournament_id: str) -> Any:
     return single_page([_visible_request(request, bot) for request, bot in found])
 
 
-@resource.post(
-    '/<id("trn"):tournament_id>/requests/<id("bot"):bot_id>/approve',
-    account,
-    EntryView,
-    wakes_runner=True,
-    scope=Scope.ORGANISE,
-)
+@resource.post(f"{REQUEST}/approve", account, EntryView, wakes_runner=True, scope=Scope.ORGANISE)
 def approve(tournament_id: str, bot_id: str) -> Any:
     """Enter a bot whose owner asked for it
 
@@ -117,13 +93,7 @@ def approve(tournament_id: str, bot_id: str) -> Any:
     return visible_entry(entry, bots.get_bot(current_session(), bot_id))
 
 
-@resource.post(
-    '/<id("trn"):tournament_id>/requests/<id("bot"):bot_id>/refuse',
-    account,
-    EntryRequestView,
-    body=Refusal,
-    scope=Scope.ORGANISE,
-)
+@resource.post(f"{REQUEST}/refuse", account, EntryRequestView, body=Refusal, scope=Scope.ORGANISE)
 def refuse(wish: dict[str, Any], tournament_id: str, bot_id: str) -> Any:
     """Refuse a bot whose owner asked to enter it
 
@@ -135,7 +105,7 @@ def refuse(wish: dict[str, Any], tournament_id: str, bot_id: str) -> Any:
     return _visible_request(request, bots.get_bot(current_session(), bot_id))
 
 
-@resource.delete('/<id("trn"):tournament_id>/requests/<id("bot"):bot_id>', account, scope=Scope.PLAY)
+@resource.delete(REQUEST, account, scope=Scope.PLAY)
 def withdraw_request(tournament_id: str, bot_id: str) -> None:
     """Withdraw your request to enter a bot
 

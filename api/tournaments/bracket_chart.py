@@ -167,14 +167,12 @@ def _line(source: BracketNode, node: BracketNode) -> Markup:
 
 
 def _render_node(node: BracketNode) -> Markup:
-    if not node.rows:
-        frame = tag("rect", x=node.left, y=node.top, width=node.width, height=node.height, rx=6, class_="frame to-come")
-        return tag("g", frame, tag("text", "to come", x=node.left + LEFT, y=node.top + 17, class_="quiet"))
+    style, text, text_style = ("frame", node.note, "note") if node.rows else ("frame to-come", "to come", "quiet")
+    frame = tag("rect", x=node.left, y=node.top, width=node.width, height=node.height, rx=6, class_=style)
+    heading = [tag("text", text, x=node.left + LEFT, y=node.top + 17, class_=text_style)] if text else []
     top = node.top + (ROW if node.note else 0)
-    note = [tag("text", node.note, x=node.left + LEFT, y=node.top + 17, class_="note")] if node.note else []
-    frame = tag("rect", x=node.left, y=node.top, width=node.width, height=node.height, rx=6, class_="frame")
     rows = [part for index, row in enumerate(node.rows) for part in _row(row, node, top + index * ROW)]
-    return tag("g", frame, *note, *rows)
+    return tag("g", frame, *heading, *rows)
 
 
 def _row(row: Json, node: BracketNode, top: float) -> Iterator[Markup]:

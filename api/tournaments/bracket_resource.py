@@ -3,15 +3,15 @@
 from typing import Any
 
 from api.auth import anyone
-from api.tournaments.access import get_visible_tournament
+from api.tournaments.access import TOURNAMENT, get_visible_tournament
 from api.tournaments.pairings import visible_bracket
 from api.tournaments.round_schemas import BracketView
 from api.views import Resource
 
-resource = Resource("brackets", "/api/v1/tournaments", "Brackets of knockouts.")
+resource = Resource("brackets", TOURNAMENT, "Brackets of knockouts.")
 
 
-@resource.get('/<id("trn"):tournament_id>/bracket', anyone, BracketView)
+@resource.get("/bracket", anyone, BracketView)
 def show(tournament_id: str) -> Any:
     """Get the bracket of a knockout: rounds played, in progress and to come
 

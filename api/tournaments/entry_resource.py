@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from api import limits
 from api.auth import account, anyone, current_account, require_scope
-from api.errors import invalid
 from api.invitations.presentation import present_sent
 from api.invitations.schemas import InvitationView, InvitedBot
 from api.tournaments.access import (
+    TOURNAMENT,
+    WITH_CODE,
     check_admission,
     check_may_enter_bot,
     get_entrant_bot,
     get_managed_tournament,
     get_visible_tournament,
+    name_unknown_entry,
     record_act,
 )
 from api.tournaments.entry_schemas import (
@@ -33,15 +34,15 @@ from referee.accounts.scopes import Scope
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.paging import Page
-from referee.errors import Forbidden, NotFound
+from referee.errors import Forbidden
 from referee.tournaments import admission, disqualification, entries, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.accounts import invitations
 
-resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
+resource = Resource("entries", TOURNAMENT, "Entries of tournaments.")
 
 
-@resource.get('/<id("trn"):tournament_id>/entries', anyone, items=EntryView, query=EntryQuery)
+@resource.get("/entries", anyone, items=EntryView, query=EntryQuery)
 def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     """List the entries of a tournament, in order of entry
 
@@ -52,16 +53,7 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     return Page(visible_entries(found.items), found.next)
 
 
-@resource.post(
-    '/<id("trn"):tournament_id>/enter',
-    account,
-    EntryView,
-    wakes_runner=True,
-    body=NewEntry,
-    limit=limits.count_join_code,
-    limit_when=lambda body: "code" in body,
-    scope=Scope.PLAY,
-)
+@resource.post("/enter", account, EntryView, wakes_runner=True, body=NewEntry, scope=Scope.PLAY, **WITH_CODE)
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
@@ -84,16 +76,7 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     return visible_entry(entered, bot)
 
 
-@resource.post(
-    '/<id("trn"):tournament_id>/entries',
-    account,
-    EnteredView,
-    wakes_runner=True,
-    body=NewEntries,
-    limit=limits.count_join_code,
-    limit_when=lambda body: "code" in body,
-    scope=Scope.PLAY,
-)
+@resource.post("/entries", account, EnteredView, wakes_runner=True, body=NewEntries, scope=Scope.PLAY, **WITH_CODE)
 def enter_together(batch: dict[str, Any], tournament_id: str) -> Any:
     """Enter several bots in one transaction
 
@@ -107,7 +90,7 @@ def enter_together(batch: dict[str, Any], tournament_id: str) -> Any:
 def _enter_bot(tournament: Tournament, bot_id: str) -> tuple[TournamentEntry, Bot]:
     """Enter a bot that the caller may enter, and record the act if it belongs to another account."""
     bot = get_entrant_bot(bot_id, tournament)
-    check_may_enter_bot(bot, tournament)
+    check_may_enter_bot(bot)
     admission.check_owner_consents(current_session(), tournament, bot, current_account().id)
     entered = entries.enter_bot(current_session(), tournament.id, bot.id)
     if bot.owner_id != current_account().id:
@@ -116,14 +99,7 @@ def _enter_bot(tournament: Tournament, bot_id: str) -> tuple[TournamentEntry, Bo
     return entered, bot
 
 
-@resource.post(
-    '/<id("trn"):tournament_id>/invitations',
-    account,
-    InvitationView,
-    body=InvitedBot,
-    status=201,
-    scope=Scope.ORGANISE,
-)
+@resource.post("/invitations", account, InvitationView, body=InvitedBot, status=201, scope=Scope.ORGANISE)
 def invite(wish: dict[str, Any], tournament_id: str) -> Any:
     """Ask the owner of a bot to let it play in your tournament
 
@@ -133,11 +109,11 @@ def invite(wish: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = get_managed_tournament(tournament_id)
     bot = get_entrant_bot(wish["bot"], tournament)
-    check_may_enter_bot(bot, tournament)
+    check_may_enter_bot(bot)
     return present_sent(invitations.invite_bot(current_session(), tournament.id, bot.id, current_account()))
 
 
-@resource.post('/<id("trn"):tournament_id>/disqualify', account, EntryView, body=Disqualification, scope=Scope.ORGANISE)
+@resource.post("/disqualify", account, EntryView, body=Disqualification, scope=Scope.ORGANISE)
 def disqualify(wish: dict[str, Any], tournament_id: str) -> Any:
     """Disqualify a bot
 
@@ -146,17 +122,13 @@ def disqualify(wish: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = get_managed_tournament(tournament_id)
     bot = bots.get_bot(current_session(), wish["bot"])
-    try:
+    with name_unknown_entry():
         entry = disqualification.disqualify_bot(current_session(), tournament.id, bot.id, wish["reason"])
-    except NotFound as error:
-        if error.kind != "entry":
-            raise
-        raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
     record_act(ActKind.BOT_DISQUALIFIED, tournament, bot.id, reason=wish["reason"])
     return visible_entry(entry, bot)
 
 
-@resource.post('/<id("trn"):tournament_id>/withdraw', account, EntryView, body=Withdrawal, scope=Scope.PLAY)
+@resource.post("/withdraw", account, EntryView, body=Withdrawal, scope=Scope.PLAY)
 def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     """Withdraw a bot
 
@@ -164,26 +136,22 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = get_visible_tournament(tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
-    try:
-        by_owner = bot.owner_id == current_account().id
+    by_owner = bot.owner_id == current_account().id
+    with name_unknown_entry():
         withdrawn = entries.withdraw_bot(current_session(), tournament.id, bot.id, by_owner=by_owner)
-    except NotFound as error:
-        if error.kind != "entry":
-            raise
-        raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
     if not by_owner:
         record_act(ActKind.BOT_WITHDRAWN, tournament, bot.id)
     return visible_entry(withdrawn, bot)
 
 
-@resource.put('/<id("trn"):tournament_id>/seeds', account, WholeTournamentView, body=Seeds, scope=Scope.ORGANISE)
+@resource.put("/seeds", account, WholeTournamentView, body=Seeds, scope=Scope.ORGANISE)
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """Set the seeds of entries
 
     Seeds can be set before the start. Entries that are not named keep their seeds. A knockout uses the seeds if its
     `seeding` is `hand`; a Swiss uses them as pairing numbers.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
+    tournament = get_managed_tournament(tournament_id)
     seeded = entries.set_seeds(current_session(), tournament.id, body["seeds"])
     record_act(ActKind.SEEDS_SET, tournament, seeds=body["seeds"])
     return attach_progress(seeded)

@@ -5,7 +5,7 @@ from typing import Any
 from api.auth import account, current_account, require_scope
 from api.invitations.presentation import present_sent
 from api.invitations.schemas import InvitationView, NewOrganiser
-from api.tournaments.access import get_managed_tournament, record_act
+from api.tournaments.access import TOURNAMENT, get_managed_tournament, record_act
 from api.views import Resource, current_session
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
@@ -13,17 +13,10 @@ from referee.errors import Forbidden
 from referee.tournaments import organisers
 from referee.workflows.accounts import invitations
 
-resource = Resource("organisers", "/api/v1/tournaments", "Accounts that run a tournament together.")
+resource = Resource("organisers", TOURNAMENT, "Accounts that run a tournament together.")
 
 
-@resource.post(
-    '/<id("trn"):tournament_id>/organisers',
-    account,
-    InvitationView,
-    body=NewOrganiser,
-    status=201,
-    scope=Scope.ORGANISE,
-)
+@resource.post("/organisers", account, InvitationView, body=NewOrganiser, status=201, scope=Scope.ORGANISE)
 def add(body: dict[str, Any], tournament_id: str) -> Any:
     """Invite another account to run the tournament, too
 
@@ -35,7 +28,7 @@ def add(body: dict[str, Any], tournament_id: str) -> Any:
     return present_sent(invited)
 
 
-@resource.delete('/<id("trn"):tournament_id>/organisers/<id("acc"):account_id>', account, scope=Scope.ORGANISE)
+@resource.delete('/organisers/<id("acc"):account_id>', account, scope=Scope.ORGANISE)
 def remove(tournament_id: str, account_id: str) -> None:
     """Take the tournament from a co-organiser, or leave it yourself
 

@@ -1,4 +1,4 @@
-"""Serve the list of tournaments, and the front page and standings of each. ``detail_pages`` has the other pages."""
+"""Serve the list of tournaments and the pages of each: front page, standings, rounds, matches, entries, downloads."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -8,41 +8,45 @@ from flask import Response
 
 from api.caching import CacheEntry
 from api.matches.presentation import match_views
+from api.pages.formatting import size
 from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, cursor_links, cursor_query, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import read_cursor
 from api.tournaments import bracket_chart, pairings, standings_cache, terms
-from api.tournaments.access import get_visible_tournament
+from api.tournaments.access import get_started_tournament, get_visible_tournament
+from api.tournaments.entry_schemas import EntryView
 from api.tournaments.podium import find_podium
-from api.tournaments.presentation import editable_terms
+from api.tournaments.presentation import editable_terms, visible_entries
+from api.tournaments.round_schemas import TableView
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
+from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
-from referee.errors import Conflict
+from referee.errors import Conflict, NotFound
 from referee.games import catalogue
-from referee.matches import voids
+from referee.matches import matches, voids
 from referee.matches.deals.ended_openings import OpeningFilter, count_ended_openings
-from referee.matches.states import VoidState
+from referee.matches.lists.match_filters import MatchFilter
+from referee.matches.states import MatchState, VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
-from referee.standings.presentation import (
-    deciding_columns,
-    point_digits,
-    shown_tie_breaks,
-)
+from referee.standings.presentation import deciding_columns, point_digits, shown_tie_breaks
 from referee.tournaments import entries as entering
-from referee.tournaments import organisers, round_timing, tournaments, watching
+from referee.tournaments import organisers, round_lists, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
+from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
-from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
+from referee.tournaments.states import IN_PROGRESS, OVER, RoundState, TournamentState
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.term_words import describe_terms
 from referee.tournaments.terms import FORMATS
+from referee.workflows.publishing import log_downloads
+from referee.workflows.publishing.log_downloads import LogSelection
 
 pages = Pages("tournaments", __name__)
 
@@ -52,6 +56,10 @@ TOURNAMENTS_PER_GROUP: Final = 25  # tournaments in each group on a page
 ROWS_PER_PAGE: Final = 50  # rows of the standings on a page, and in a message of the stream
 NEWEST: Final = 8  # matches on the front page
 MAX_TIES: Final = 8  # tables of a round of a bracket that the front page lists for narrow screens
+MATCHES: Final = 50  # matches on a page
+ROUNDS: Final = 50
+TABLES: Final = 25
+MAX_LISTED: Final = 64  # a round of a bracket with more tables is listed without its matches
 
 
 @pages.view("/tournaments", "cursor", "game", "status")
@@ -59,17 +67,15 @@ def contents() -> Response:
     """Show tournaments in progress, open for entries and finished, or only those of one state or one game."""
     status, game = choice("status", [*TournamentState]), choice("game", sorted(catalogue()))
     query = cursor_query(TOURNAMENTS_PER_GROUP, status=status, game=game)
-    first = query["cursor"] is None
-    rest = status or OVER
-    found = tournaments.list_tournaments(
-        current_session(), status=rest, game=game, limit=TOURNAMENTS_PER_GROUP, cursor=read_cursor(query)
-    )
+    place = {"limit": TOURNAMENTS_PER_GROUP, "cursor": read_cursor(query)}
+    found = tournaments.list_tournaments(current_session(), status=status or OVER, game=game, **place)
     groups = {"rest": found.items}
-    if first and not status:
+    if query["cursor"] is None and not status:
         for group, states in (("running", IN_PROGRESS), ("open", [TournamentState.OPEN])):
-            groups[group] = tournaments.list_tournaments(
+            listed = tournaments.list_tournaments(
                 current_session(), status=states, game=game, limit=TOURNAMENTS_PER_GROUP
-            ).items
+            )
+            groups[group] = listed.items
     return page(
         "tournaments/contents.html",
         groups=groups,
@@ -90,8 +96,7 @@ def show(tournament_id: str) -> Response:
     bracket = visible_bracket(tournament)
     context = tournament_context(tournament)
     sizes = table_sizes(tournament, context["entries"]["entered"])
-    requires_code = tournament.join_code is not None
-    values = editable_terms(tournament) | {"table_sizes": sizes, "requires_code": requires_code}
+    extra = {"table_sizes": sizes, "requires_code": tournament.join_code is not None}
     return page(
         "tournaments/show.html",
         **context,
@@ -101,7 +106,7 @@ def show(tournament_id: str) -> Response:
         bracket_rounds=bracket,
         newest=newest_matches(tournament),
         description=tournament.description and render_untrusted(tournament.description),
-        lines=list(describe_terms(values)),
+        lines=list(describe_terms(editable_terms(tournament) | extra)),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
         voided=voids.count_voided_matches(current_session(), tournament.id),
         proposed_voids=voids.count_voids(current_session(), VoidFilter(None, tournament.id, VoidState.PROPOSED)),
@@ -112,11 +117,14 @@ def show(tournament_id: str) -> Response:
 def standings(tournament_id: str) -> Response:
     """Show the standings, page by page, with a few columns or with all."""
     tournament = get_visible_tournament(tournament_id)
-    return page(
-        "tournaments/standings.html",
-        **tournament_context(tournament),
-        table=standings_context(tournament, requested_number(), all_columns=choice("columns", ["all"]) is not None),
-    )
+    all_columns = choice("columns", ["all"]) is not None
+    table = standings_context(tournament, requested_number(), all_columns=all_columns)
+    return tournament_page("standings", tournament, table=table)
+
+
+def tournament_page(name: str, tournament: Tournament, **context: Any) -> Response:
+    """Return the page ``name`` of a tournament, with its heading."""
+    return page(f"tournaments/{name}.html", **tournament_context(tournament), **context)
 
 
 def tournament_context(tournament: Tournament) -> Json:
@@ -178,12 +186,10 @@ def newest_matches(tournament: Tournament) -> list[Json]:
 
 def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:
     """Return the requested page of entries with their bots, including withdrawn ones."""
-    numbered = numbered_page(
-        requested_number(), ROWS_PER_PAGE, entering.count_entries(current_session(), tournament.id)
-    )
-    return numbered, entering.list_entries(
-        current_session(), tournament.id, limit=ROWS_PER_PAGE, cursor=numbered.cursor
-    ).items
+    total = entering.count_entries(current_session(), tournament.id)
+    numbered = numbered_page(requested_number(), ROWS_PER_PAGE, total)
+    found = entering.list_entries(current_session(), tournament.id, limit=ROWS_PER_PAGE, cursor=numbered.cursor)
+    return numbered, found.items
 
 
 def visible_bracket(tournament: Tournament) -> Json | None:
@@ -198,6 +204,99 @@ def draw_bracket(bracket: Json, name: str) -> Json:
     """Return the drawing of a bracket, and its last rounds as a list."""
     last = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TIES]
     return {"drawing": bracket_chart.bracket_tree(bracket, name), "rounds": last}
+
+
+@pages.view(f"{TOURNAMENT}/rounds", "page")
+def list_rounds(tournament_id: str) -> Response:
+    """Show the rounds paired so far."""
+    tournament = get_started_tournament(tournament_id)
+    numbered = numbered_page(requested_number(), ROUNDS, newest_round(current_session(), tournament.id))
+    found = round_lists.list_rounds(current_session(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
+    return tournament_page("rounds", tournament, rounds=found.items, numbered=numbered)
+
+
+@pages.view(f"{TOURNAMENT}/rounds/{pairings.ROUND}", "page")
+def show_round(tournament_id: str, tournament_round: int) -> Response:
+    """Show a round with its tables."""
+    tournament = get_started_tournament(tournament_id)
+    summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
+    numbered = numbered_page(requested_number(), TABLES, summary.tables)
+    found = round_lists.get_round_page(
+        current_session(), tournament.id, summary, first=numbered.first, limit=TABLES, most_byes=TABLES
+    )
+    visible = summary.state == RoundState.OVER or pairings.may_show_entrants(tournament)
+    return tournament_page(
+        "round",
+        tournament,
+        round=summary,
+        newest=newest_round(current_session(), tournament.id),
+        tables=TableView(many=True).dump(pairings.visible_table(tournament, found, number) for number in found.tables),
+        byes=pairings.visible_byes(found)[:TABLES] if visible else [],
+        numbered=numbered,
+    )
+
+
+@pages.view(f"{TOURNAMENT}/matches", "cursor", "status")
+def list_matches(tournament_id: str) -> Response:
+    """Show all matches of a tournament, newest first."""
+    tournament = get_visible_tournament(tournament_id)
+    chosen = choice("status", [*MatchState])
+    query = cursor_query(MATCHES, status=chosen)
+    wanted = MatchFilter(tournament_id=tournament.id, status=chosen)
+    found = matches.list_matches(current_session(), wanted, limit=MATCHES, cursor=read_cursor(query))
+    return tournament_page(
+        "matches",
+        tournament,
+        matches=match_views(found.items),
+        chosen=chosen,
+        states=[*MatchState],
+        **cursor_links(found, query),
+    )
+
+
+@pages.view(f"{TOURNAMENT}/entries", "page")
+def list_entries(tournament_id: str) -> Response:
+    """Show the entries, including withdrawn ones."""
+    tournament = get_visible_tournament(tournament_id)
+    numbered, found = entry_page(tournament)
+    items = EntryView(many=True).dump(visible_entries(found))
+    substitutes = bots.names_of(current_session(), [entry["substitute"] for entry in items if entry["substitute"]])
+    return tournament_page("entries", tournament, items=items, substitutes=substitutes, numbered=numbered)
+
+
+@pages.view(f"{TOURNAMENT}/bracket")
+def show_bracket(tournament_id: str) -> Response:
+    """Show a knockout as a tree and round by round."""
+    tournament = get_started_tournament(tournament_id)
+    if tournament.format != TournamentFormat.KNOCKOUT:
+        raise NotFound("bracket", tournament.id)
+    bracket = pairings.visible_bracket(tournament)
+    return tournament_page(
+        "bracket",
+        tournament,
+        drawing=bracket_chart.bracket_tree(bracket, tournament.name),
+        rounds=[{**level, "tables": _tables_with_matches(tournament, level)} for level in bracket["rounds"]],
+        to_come=bracket["to_come"],
+        most=MAX_LISTED,
+    )
+
+
+@pages.view(f"{TOURNAMENT}/downloads")
+def list_downloads(tournament_id: str) -> Response:
+    """Show the downloads of a tournament."""
+    tournament = get_started_tournament(tournament_id)
+    found = log_downloads.find_logs(current_session(), LogSelection(tournament_id=tournament.id))
+    stored = log_downloads.measure_logs(current_session(), tournament.id)
+    return tournament_page("downloads", tournament, found=found, size=size(stored.size_bytes), rows=stored.rows)
+
+
+def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Json]:
+    """Return the tables of a round with their matches. Return no tables if there are more than ``MAX_LISTED``."""
+    if len(bracket_round["tables"]) > MAX_LISTED:
+        return []
+    numbers = [table["table"] for table in bracket_round["tables"]]
+    played = round_lists.matches_by_table(current_session(), tournament.id, bracket_round["tournament_round"], numbers)
+    return [{**table, "matches": match_views(played.get(table["table"], []))} for table in bracket_round["tables"]]
 
 
 def _lines(
@@ -221,10 +320,5 @@ def _count_entries(listed: Sequence[Tournament]) -> dict[str, Json]:
     ids = [tournament.id for tournament in listed]
     entered = entering.count_entered(current_session(), ids)
     active = {tournament.id for tournament in listed if tournament.status in IN_PROGRESS}
-    return {
-        id: {
-            "entered": entered.get(id, 0),
-            "progress": progresses.load_progress(current_session(), id) if id in active else None,
-        }
-        for id in ids
-    }
+    progress = {id: progresses.load_progress(current_session(), id) for id in active}
+    return {id: {"entered": entered.get(id, 0), "progress": progress.get(id)} for id in ids}

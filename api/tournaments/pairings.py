@@ -53,6 +53,12 @@ def visible_table(tournament: Tournament, page: RoundPage, number: int) -> Json:
     }
 
 
+def visible_byes(page: RoundPage, visible: bool = True) -> list[Json]:
+    """Return the byes of a round, with hidden bots unless they are ``visible``."""
+    byes = page.tournament_round.byes
+    return [{**bot_reference(bye["entrant"] if visible else None, page.names), "reason": bye["reason"]} for bye in byes]
+
+
 def bot_reference(bot_id: str | None, names: Mapping[str, str]) -> Json:
     """Return the id and name of a bot, both None for a hidden bot."""
     return {"bot": bot_id, "name": None if bot_id is None else names.get(bot_id)}

@@ -37,8 +37,7 @@ def attach_progress(tournament: Tournament) -> Extended:
 
 def editable_terms(tournament: Tournament) -> dict[str, Any]:
     """Return the fields of a tournament that its organiser edits, in the format of the API."""
-    shown: dict[str, Any] = TermsView().dump(tournament)
-    return shown
+    return dict(TermsView().dump(tournament))
 
 
 def visible_entries(found: Sequence[tuple[TournamentEntry, Bot]]) -> list[Extended]:

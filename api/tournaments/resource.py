@@ -6,6 +6,7 @@ from flask import current_app
 
 from api import etags
 from api.auth import account, anyone, current_account, may_organise, viewer
+from api.extended import Extended
 from api.matches.presentation import visible_matches
 from api.matches.schemas import MatchView
 from api.tournaments.access import get_managed_tournament, get_visible_tournament, record_act
@@ -26,6 +27,7 @@ from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.matches.lists.match_filters import MatchFilter
 from referee.tournaments import editing, lifecycle, starting, tournaments
+from referee.tournaments.tables import Tournament
 from referee.tournaments.terms import ANNOUNCEMENT, Fixed, list_changeable
 from referee.workflows.voids import tournament_cancellation
 
@@ -47,8 +49,7 @@ def draft(new: dict[str, Any]) -> Any:
     else:
         quota = current_app.config["SETTINGS"].private_tournaments
         drafted = lifecycle.draft_private(current_session(), quota=quota, **terms)
-    record_act(ActKind.TOURNAMENT_DRAFTED, drafted, name=drafted.name)
-    return attach_progress(drafted)
+    return _record(ActKind.TOURNAMENT_DRAFTED, drafted, name=drafted.name)
 
 
 @resource.get("", anyone, items=TournamentView, query=TournamentQuery)
@@ -115,6 +116,12 @@ def delete(tournament_id: str) -> None:
     lifecycle.delete_draft(current_session(), tournament.id)
 
 
+def _record(kind: ActKind, tournament: Tournament, **more: Any) -> Extended:
+    """Record an act of the caller, and return the tournament as it is now."""
+    record_act(kind, tournament, **more)
+    return attach_progress(tournament)
+
+
 @resource.post('/<id("trn"):tournament_id>/open', account, WholeTournamentView, scope=Scope.ORGANISE)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries
@@ -123,8 +130,7 @@ def open_entries(tournament_id: str) -> Any:
     this. If it is not a draft, the response is a 409.
     """
     changed = lifecycle.open_entries(current_session(), get_managed_tournament(tournament_id).id)
-    record_act(ActKind.TOURNAMENT_OPENED, changed)
-    return attach_progress(changed)
+    return _record(ActKind.TOURNAMENT_OPENED, changed)
 
 
 @resource.post(
@@ -138,8 +144,7 @@ def start(tournament_id: str) -> Any:
     response is a 422 that names `entries`.
     """
     changed = starting.start(current_session(), get_managed_tournament(tournament_id).id)
-    record_act(ActKind.TOURNAMENT_STARTED, changed)
-    return attach_progress(changed)
+    return _record(ActKind.TOURNAMENT_STARTED, changed)
 
 
 @resource.post('/<id("trn"):tournament_id>/pause', account, WholeTournamentView, scope=Scope.ORGANISE)
@@ -150,8 +155,7 @@ def pause(tournament_id: str) -> Any:
     not running, the response is a 409.
     """
     changed = lifecycle.pause(current_session(), get_managed_tournament(tournament_id).id)
-    record_act(ActKind.TOURNAMENT_PAUSED, changed)
-    return attach_progress(changed)
+    return _record(ActKind.TOURNAMENT_PAUSED, changed)
 
 
 @resource.post(
@@ -164,8 +168,7 @@ def resume(tournament_id: str) -> Any:
     the response is a 409.
     """
     changed = lifecycle.resume(current_session(), get_managed_tournament(tournament_id).id)
-    record_act(ActKind.TOURNAMENT_RESUMED, changed)
-    return attach_progress(changed)
+    return _record(ActKind.TOURNAMENT_RESUMED, changed)
 
 
 @resource.post(
@@ -180,8 +183,7 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     cancelled = tournament_cancellation.cancel_tournament(
         current_session(), tournament_id, master_key=master_key(), reason=wish["reason"]
     )
-    record_act(ActKind.TOURNAMENT_CANCELLED, cancelled, reason=wish["reason"])
-    return attach_progress(cancelled)
+    return _record(ActKind.TOURNAMENT_CANCELLED, cancelled, reason=wish["reason"])
 
 
 @resource.get('/<id("trn"):tournament_id>/matches', anyone, items=MatchView)

@@ -5,20 +5,20 @@ from typing import Any
 from api.auth import anyone
 from api.extended import Extended
 from api.pagination import PageQuery, envelope, read_cursor
-from api.tournaments.access import get_visible_tournament
-from api.tournaments.pairings import ROUND, bot_reference, may_show_entrants, visible_table
+from api.tournaments.access import TOURNAMENT, get_visible_tournament
+from api.tournaments.pairings import ROUND, may_show_entrants, visible_byes, visible_table
 from api.tournaments.round_schemas import RoundView, WholeRoundView
 from api.views import Resource, current_session
 from referee.db.paging import Page, read_values
 from referee.tournaments import round_lists
 from referee.tournaments.states import RoundState
 
-resource = Resource("rounds", "/api/v1/tournaments", "Rounds of tournaments and their tables.")
+resource = Resource("rounds", TOURNAMENT, "Rounds of tournaments and their tables.")
 
 Json = dict[str, Any]
 
 
-@resource.get('/<id("trn"):tournament_id>/rounds', anyone, items=RoundView)
+@resource.get("/rounds", anyone, items=RoundView)
 def list_rounds(query: Json, tournament_id: str) -> Any:
     """List the rounds of a tournament that are paired so far
 
@@ -28,7 +28,7 @@ def list_rounds(query: Json, tournament_id: str) -> Any:
     return round_lists.list_rounds(current_session(), tournament.id, **query)
 
 
-@resource.get(f'/<id("trn"):tournament_id>/rounds/{ROUND}', anyone, WholeRoundView, query=PageQuery)
+@resource.get(f"/rounds/{ROUND}", anyone, WholeRoundView, query=PageQuery)
 def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
     """Get a round, with its tables page by page
 
@@ -44,8 +44,4 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
         [found.tables[-1]] if found.tables and found.tables[-1] < summary.tables else None,
     )
     visible = summary.state == RoundState.OVER or may_show_entrants(tournament)
-    byes = [
-        {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
-        for bye in found.tournament_round.byes
-    ]
-    return Extended(summary, bye_entrants=byes, **envelope(page, query))
+    return Extended(summary, bye_entrants=visible_byes(found, visible), **envelope(page, query))

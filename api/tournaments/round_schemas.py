@@ -1,8 +1,7 @@
 """Define the schemas of the rounds of a tournament: tables, byes, and the bracket of a knockout."""
 
-from marshmallow import fields, validate
-
-from api.fields import UtcDateTime, View, describe, member_of
+from api import fields
+from api.fields import UtcDateTime, View
 from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.states import MatchState
 from referee.tournaments.states import RoundState
@@ -11,97 +10,80 @@ HIDDEN = "Id of the bot. In a rated, `anonymous` tournament, null until the tabl
 
 
 class RoundView(View):
-    tournament_round = fields.Integer(attribute="number", metadata=describe("Number of the round, from 1."))
-    label = fields.String(metadata=describe("Label such as `semi_final`; often empty."))
-    state = fields.String(
-        validate=member_of(RoundState),
-        metadata=describe("State of the round. `decided`: no match has been created yet."),
-    )
+    tournament_round = fields.Integer("Number of the round, from 1.", attribute="number")
+    label = fields.String("Label such as `semi_final`; often empty.")
+    state = fields.OneOf(RoundState, "State of the round. `decided`: no match has been created yet.")
     tables = fields.Integer()
-    arranged = fields.Integer(metadata=describe("Number of tables whose first matches have been created."))
-    matches = fields.Integer(metadata=describe("Number of matches created so far."))
-    done = fields.Integer(metadata=describe("Number of matches that are over."))
+    arranged = fields.Integer("Number of tables whose first matches have been created.")
+    matches = fields.Integer("Number of matches created so far.")
+    done = fields.Integer("Number of matches that are over.")
     byes = fields.Integer()
     created_at = UtcDateTime()
     ended_at = UtcDateTime(allow_none=True)
 
 
 class EntrantNameView(View):
-    bot = fields.String(allow_none=True, metadata=describe(HIDDEN))
+    bot = fields.String(HIDDEN, allow_none=True)
     name = fields.String(allow_none=True)
 
 
 class ByeView(EntrantNameView):
-    reason = fields.String(
-        validate=validate.OneOf(["odd", "walkover"]),
-        metadata=describe(
-            "Reason for the bye. `odd`: the number of entrants was odd; `walkover`: there was no opponent."
-        ),
+    reason = fields.OneOf(
+        ["odd", "walkover"],
+        "Reason for the bye. `odd`: the number of entrants was odd; `walkover`: there was no opponent.",
     )
 
 
 class TableMatchView(View):
     id = fields.String()
-    leg = fields.Integer(
-        metadata=describe("Number of the leg, from 1. With duplicate deals, each order of seats is a leg.")
-    )
-    status = fields.String(validate=member_of(MatchState))
-    reason = fields.String(allow_none=True, metadata=describe("Why the match does not count; null if it counts."))
+    leg = fields.Integer("Number of the leg, from 1. With duplicate deals, each order of seats is a leg.")
+    status = fields.OneOf(MatchState)
+    reason = fields.String("Why the match does not count; null if it counts.", allow_none=True)
     rated = fields.Boolean()
     unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
     rematch_of = fields.String(allow_none=True)
-    group_id = fields.String(metadata=describe("Id of the deal group."))
+    group_id = fields.String("Id of the deal group.")
     seats = fields.List(fields.Nested(SeatView))
 
 
 class TableView(View):
-    table = fields.Integer(metadata=describe("Number of the table, from 1."))
-    label = fields.String(metadata=describe("Label such as `final` or `third_place`; often empty."))
-    over = fields.Boolean(metadata=describe("Whether all matches created at the table are over."))
-    legs = fields.Integer(metadata=describe("Number of matches planned at first, for each order of seats."))
+    table = fields.Integer("Number of the table, from 1.")
+    label = fields.String("Label such as `final` or `third_place`; often empty.")
+    over = fields.Boolean("Whether all matches created at the table are over.")
+    legs = fields.Integer("Number of matches planned at first, for each order of seats.")
     unrated_reason = UnratedReason(
         "Why the matches at this table are unrated, as far as known when it is paired; null if they are rated."
     )
-    entrants = fields.List(
-        fields.Nested(EntrantNameView), metadata=describe("Entrants in the seating order of the first leg.")
-    )
-    matches = fields.List(fields.Nested(TableMatchView), metadata=describe("Matches in order of legs."))
+    entrants = fields.List(fields.Nested(EntrantNameView), "Entrants in the seating order of the first leg.")
+    matches = fields.List(fields.Nested(TableMatchView), "Matches in order of legs.")
 
 
 class WholeRoundView(RoundView):
     bye_entrants = fields.List(
         fields.Nested(ByeView),
-        metadata=describe(
-            "The byes of the round, hidden until the round is over under the same conditions as entrants."
-        ),
+        "The byes of the round, hidden until the round is over under the same conditions as entrants.",
     )
-    items = fields.List(fields.Nested(TableView), metadata=describe("Tables in order of their numbers."))
-    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
+    items = fields.List(fields.Nested(TableView), "Tables in order of their numbers.")
+    next = fields.String("The cursor of the next page; null on the last page.", allow_none=True)
 
 
 class OriginView(View):
     tournament_round = fields.Integer()
-    table = fields.Integer(allow_none=True, metadata=describe("Number of the table; null for a bye."))
+    table = fields.Integer("Number of the table; null for a bye.", allow_none=True)
 
 
 class BracketSeedView(EntrantNameView):
-    seed = fields.Integer(allow_none=True, metadata=describe("Seed, from 1."))
+    seed = fields.Integer("Seed, from 1.", allow_none=True)
     origin = fields.Nested(
-        OriginView,
-        allow_none=True,
-        metadata=describe("The table or bye from which the entrant came; null in the first round."),
+        OriginView, "The table or bye from which the entrant came; null in the first round.", allow_none=True
     )
 
 
 class BracketEntrantView(BracketSeedView):
-    points = fields.Float(
-        allow_none=True, metadata=describe("Points of all legs: one for each opponent beaten, half for a tie.")
-    )
+    points = fields.Float("Points of all legs: one for each opponent beaten, half for a tie.", allow_none=True)
     advanced = fields.Boolean(
+        "Whether the entrant advances; in the final, true for the winner. Null while the table is in progress.",
         allow_none=True,
-        metadata=describe(
-            "Whether the entrant advances; in the final, true for the winner. Null while the table is in progress."
-        ),
     )
 
 
@@ -113,13 +95,13 @@ class BracketTableView(View):
     table = fields.Integer()
     label = fields.String()
     legs = fields.Integer()
-    entrants = fields.List(fields.Nested(BracketEntrantView), metadata=describe("Entrants, best first."))
+    entrants = fields.List(fields.Nested(BracketEntrantView), "Entrants, best first.")
 
 
 class BracketRoundView(View):
     tournament_round = fields.Integer()
     label = fields.String()
-    state = fields.String(validate=validate.OneOf(["playing", "over"]))
+    state = fields.OneOf(["playing", "over"])
     tables = fields.List(fields.Nested(BracketTableView))
     byes = fields.List(fields.Nested(BracketByeView))
 
@@ -131,4 +113,4 @@ class ToComeView(View):
 
 class BracketView(View):
     rounds = fields.List(fields.Nested(BracketRoundView))
-    to_come = fields.List(fields.Nested(ToComeView), metadata=describe("Rounds that are not paired yet."))
+    to_come = fields.List(fields.Nested(ToComeView), "Rounds that are not paired yet.")

@@ -2,21 +2,10 @@
 
 from typing import Any
 
-from marshmallow import fields, validate, validates_schema
+from marshmallow import validates_schema
 
-from api.fields import (
-    Changes,
-    Id,
-    NextMinute,
-    OptionalBody,
-    Part,
-    PlainText,
-    Strict,
-    UtcDateTime,
-    View,
-    describe,
-    member_of,
-)
+from api import fields
+from api.fields import Changes, Id, NextMinute, OptionalBody, Part, PlainText, Strict, UtcDateTime, View
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import TimeView
 from api.pagination import PageQuery
@@ -29,7 +18,7 @@ from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 class NewTournament(Strict):
     """Describe the terms of a new tournament."""
 
-    game = fields.String(required=True, validate=validate.OneOf(GAMES))
+    game = fields.OneOf(GAMES, required=True)
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     class Meta(Strict.Meta):
@@ -48,15 +37,13 @@ class TournamentChanges(Changes):
 
 
 class CancelTournament(OptionalBody):
-    reason = PlainText(
-        MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, shown to everyone as `status_reason`.")
-    )
+    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone as `status_reason`.", load_default=None)
 
 
 class TournamentQuery(PageQuery):
-    status = fields.String(validate=member_of(TournamentState))
-    game = fields.String(validate=validate.OneOf(GAMES))
-    organiser = Id("acc", metadata=describe("Return only tournaments that this account runs."))
+    status = fields.OneOf(TournamentState)
+    game = fields.OneOf(GAMES)
+    organiser = Id("acc", "Return only tournaments that this account runs.")
 
 
 class OrganiserView(View):
@@ -65,31 +52,24 @@ class OrganiserView(View):
 
 
 class ProgressView(View):
-    done = fields.Integer(metadata=describe("Number of matches that are over."))
-    total = fields.Integer(metadata=describe("Number of all matches, including matches that are not created yet."))
-    by_status = fields.Dict(
-        keys=fields.String(), values=fields.Integer(), metadata=describe("Number of matches by status.")
-    )
-    tournament_round = fields.Integer(
-        metadata=describe("The earliest round that is not over; 0 before the first round.")
-    )
-    rounds = fields.Integer(metadata=describe("Number of rounds paired so far."))
+    done = fields.Integer("Number of matches that are over.")
+    total = fields.Integer("Number of all matches, including matches that are not created yet.")
+    by_status = fields.Dict("Number of matches by status.", keys=fields.String(), values=fields.Integer())
+    tournament_round = fields.Integer("The earliest round that is not over; 0 before the first round.")
+    rounds = fields.Integer("Number of rounds paired so far.")
     estimated_end = NextMinute(
-        allow_none=True,
-        metadata=describe("Estimated time of the end, rounded up to a minute; null if there is no estimate."),
+        "Estimated time of the end, rounded up to a minute; null if there is no estimate.", allow_none=True
     )
 
 
 class EntriesView(View):
-    entered = fields.Integer(metadata=describe("Number of entered bots, without withdrawn ones."))
+    entered = fields.Integer("Number of entered bots, without withdrawn ones.")
     withdrawn = fields.Integer()
-    asked = fields.Integer(
-        metadata=describe("Number of bots that were called before the start and have not answered yet.")
-    )
-    ready = fields.Integer(metadata=describe("Number of bots that answered the preflight call."))
-    absent = fields.Integer(metadata=describe("Number of bots that could not be reached."))
-    substitutes = fields.Integer(metadata=describe("Number of bots for which a substitute plays now."))
-    disqualified = fields.Integer(metadata=describe("Number of disqualified bots."))
+    asked = fields.Integer("Number of bots that were called before the start and have not answered yet.")
+    ready = fields.Integer("Number of bots that answered the preflight call.")
+    absent = fields.Integer("Number of bots that could not be reached.")
+    substitutes = fields.Integer("Number of bots for which a substitute plays now.")
+    disqualified = fields.Integer("Number of disqualified bots.")
 
 
 class TermsView(View):
@@ -106,14 +86,12 @@ class TournamentView(View):
     id = fields.String()
     game = fields.String()
     time = Part(TimeView)
-    status = fields.String(validate=member_of(TournamentState))
-    status_reason = fields.String(
-        allow_none=True, metadata=describe("Why the tournament was cancelled or could not start.")
-    )
+    status = fields.OneOf(TournamentState)
+    status_reason = fields.String("Why the tournament was cancelled or could not start.", allow_none=True)
     organiser = fields.String(
-        attribute="created_by",
+        "Account that created it or took it over; null if no organiser is left.",
         allow_none=True,
-        metadata=describe("Account that created it or took it over; null if no organiser is left."),
+        attribute="created_by",
     )
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
@@ -127,32 +105,27 @@ class WholeTournamentView(TournamentView):
     class Meta(TournamentView.Meta):
         include = term_fields.of_view(TERMS)
 
-    organisers = fields.List(fields.Nested(OrganiserView), metadata=describe("Accounts that run the tournament."))
-    requires_code = fields.Boolean(
-        metadata=describe("Whether accounts that are no guests need a join code to enter bots.")
-    )
-    has_guests = fields.Boolean(metadata=describe("Whether there is a list of accounts that may enter bots."))
-    entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries. GET …/entries lists them."))
+    organisers = fields.List(fields.Nested(OrganiserView), "Accounts that run the tournament.")
+    requires_code = fields.Boolean("Whether accounts that are no guests need a join code to enter bots.")
+    has_guests = fields.Boolean("Whether there is a list of accounts that may enter bots.")
+    entries = fields.Nested(EntriesView, "Numbers of entries. GET …/entries lists them.")
     table_sizes = fields.List(
-        fields.Integer(),
-        metadata=describe("Numbers of seats at the tables of a round of all entered bots, the largest first."),
+        fields.Integer(), "Numbers of seats at the tables of a round of all entered bots, the largest first."
     )
     preflight_until = UtcDateTime(
+        "Until when the tournament waits for bots called before the first round; null at any other time.",
         allow_none=True,
-        metadata=describe(
-            "Until when the tournament waits for bots called before the first round; null at any other time."
-        ),
     )
     next_round_at = UtcDateTime(
-        allow_none=True, metadata=describe("When the next round begins, if it waits for its time; otherwise null.")
+        "When the next round begins, if it waits for its time; otherwise null.", allow_none=True
     )
     progress = fields.Nested(ProgressView)
-    tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))
+    tie_breaks = fields.List(fields.String(), "Tie-breaks in the order in which they apply.")
     voided_matches = fields.Integer(
-        metadata=describe("Number of matches that were voided after their end. GET /voids?tournament=… lists them.")
+        "Number of matches that were voided after their end. GET /voids?tournament=… lists them."
     )
     draw = fields.String(
-        attribute="public_draw_key",
+        "The seed of all random decisions, 32 bytes in hex; null until the tournament is over.",
         allow_none=True,
-        metadata=describe("The seed of all random decisions, 32 bytes in hex; null until the tournament is over."),
+        attribute="public_draw_key",
     )

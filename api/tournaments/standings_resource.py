@@ -5,29 +5,25 @@ from typing import Any, Final
 from flask import Response
 
 from api.auth import anyone
+from api.downloads.sending import attachment
+from api.downloads.tables import csv_text
 from api.pagination import PageQuery, page_in_memory
 from api.tournaments import standings_cache
-from api.tournaments.access import get_visible_tournament
-from api.tournaments.standings_files import standings_csv, standings_markdown
-from api.tournaments.standings_schemas import OwnStandingView, StandingsPage
+from api.tournaments.access import TOURNAMENT, get_visible_tournament
+from api.tournaments.standings_schemas import OwnStandingView, StandingsPage, StandingsRow
 from api.views import Resource
 from referee.errors import NotFound
+from referee.standings import TIE_BREAKS
+from referee.standings.presentation import tie_break
 
-resource = Resource(
-    "standings", "/api/v1/tournaments", "Standings of tournaments, and other figures from their results."
-)
+resource = Resource("standings", TOURNAMENT, "Standings of tournaments, and other figures from their results.")
 
 Json = dict[str, Any]
-TOURNAMENT: Final = '/<id("trn"):tournament_id>'
+FIRST: Final = ("rank", "bot", "name", "owner", "owner_name", "matches", "byes", "points", "points_exact", "wins")
+LAST: Final = ("draws", "losses", "returns", "withdrawn", "disqualification")
 
 
-@resource.get(
-    f"{TOURNAMENT}/standings",
-    anyone,
-    StandingsPage,
-    query=PageQuery,
-    transaction=None,
-)
+@resource.get("/standings", anyone, StandingsPage, query=PageQuery, transaction=None)
 def show(query: Json, tournament_id: str) -> Any:
     """Get the standings, best first
 
@@ -44,7 +40,7 @@ def show(query: Json, tournament_id: str) -> Any:
     return {**standings_cache.snapshot(kept), "samples": standings_cache.samples_of(kept.made), **page}
 
 
-@resource.get(f'{TOURNAMENT}/standings/<id("bot"):bot_id>', anyone, OwnStandingView, transaction=None)
+@resource.get('/standings/<id("bot"):bot_id>', anyone, OwnStandingView, transaction=None)
 def show_own(tournament_id: str, bot_id: str) -> Any:
     """Get the row of a bot in the standings
 
@@ -60,7 +56,7 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
     return {**standings_cache.snapshot(kept), "samples": samples, "total": len(ranked), "row": row}
 
 
-@resource.get(f"{TOURNAMENT}/standings.csv", anyone)
+@resource.get("/standings.csv", anyone)
 @resource.file_response("text/csv", "One row per entrant, best first.")
 def download_csv(tournament_id: str) -> Response:
     """Download the standings for spreadsheets
@@ -69,20 +65,12 @@ def download_csv(tournament_id: str) -> Response:
     spreadsheet could run as formulas begin with an apostrophe.
     """
     tournament = get_visible_tournament(tournament_id)
-    return _file("text/csv", f"{tournament_id}-standings.csv", standings_csv(tournament))
-
-
-@resource.get(f"{TOURNAMENT}/standings.md", anyone)
-@resource.file_response("text/markdown", "A heading, a sentence about the state, a table.")
-def download_markdown(tournament_id: str) -> Response:
-    """Download the standings as a text in Markdown
-
-    The table has the bots with their owners, points and the tie-breaks of the format. In a large tournament, the newest
-    results may not be included yet.
-    """
-    tournament = get_visible_tournament(tournament_id)
-    return _file("text/markdown", f"{tournament_id}-standings.md", standings_markdown(tournament))
-
-
-def _file(media_type: str, name: str, text: str) -> Response:
-    return Response(text, mimetype=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    kept = standings_cache.tournament_entry(tournament_id)
+    ranked = standings_cache.ranked_entrants(kept)
+    found = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament.id, ranked, computed=False))
+    names = [name for name in TIE_BREAKS[tournament.format] if name not in FIRST]
+    rows = [
+        [*(row[name] for name in FIRST), *(tie_break(row, name) for name in names), *(row[name] for name in LAST)]
+        for row in found
+    ]
+    return attachment("text/csv", f"{tournament_id}-standings.csv", csv_text([*FIRST, *names, *LAST], rows))

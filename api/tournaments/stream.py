@@ -56,21 +56,22 @@ class TournamentFeed(Feed):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Views:
-    """Hold functions that render the progress of a tournament, and the first rows of its standings."""
-
-    progress: Callable[[Progress], Json]
-    table: Callable[[str], Json]
-
-
 class TournamentStream(Stream[TournamentFeed]):
-    """Stream the tournaments that have viewers in this process."""
+    """Stream the tournaments that have viewers in this process.
+
+    ``render_progress`` and ``render_table`` render the progress of a tournament, and the first rows of its standings.
+    """
 
     feed_type = TournamentFeed
 
-    def __init__(self, database: Database, connections: StreamConnections, views: Views) -> None:
-        self._views = views
+    def __init__(
+        self,
+        database: Database,
+        connections: StreamConnections,
+        render_progress: Callable[[Progress], Json],
+        render_table: Callable[[str], Json],
+    ) -> None:
+        self._render_progress, self._render_table = render_progress, render_table
         self._sent_seq: int | None = None
         super().__init__(database, connections)
 
@@ -155,7 +156,7 @@ class TournamentStream(Stream[TournamentFeed]):
         self, session: Session, feed: TournamentFeed, state: tuple[str, str | None], began: float
     ) -> None:
         found, entries = load_progress(session, feed.id), entering.count_by_state(session, feed.id)
-        content = {"status": state[0], "reason": state[1], **self._views.progress(found), "entries": asdict(entries)}
+        content = {"status": state[0], "reason": state[1], **self._render_progress(found), "entries": asdict(entries)}
         data = orjson.dumps(content)
         counted = (state[0], found.by_status, found.tournament_round, entries)
         moment = time.monotonic()
@@ -208,7 +209,7 @@ class TournamentStream(Stream[TournamentFeed]):
 
     def _table(self, feed: TournamentFeed) -> Json:
         try:
-            return self._views.table(feed.id)
+            return self._render_table(feed.id)
         except Unavailable:
             raise
         except RefereeError as error:  # there are too many results

@@ -11,7 +11,7 @@ from api.tournaments import standings_cache
 from api.tournaments.access import get_visible_tournament
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
-from api.tournaments.stream import ROWS_PER_MESSAGE, TournamentStream, Views
+from api.tournaments.stream import ROWS_PER_MESSAGE, TournamentStream
 from api.views import current_application, database
 
 Json = dict[str, Any]
@@ -35,8 +35,8 @@ def follow_tournament(query: Json, tournament_id: str) -> Response:
     """
     with database().read() as session:
         get_visible_tournament(tournament_id, session)
-    views = Views(ProgressView().dump, _render_standings())
-    return connections.follow(TournamentStream, tournament_id, query.get("after"), views)
+    render = ProgressView().dump, _render_standings()
+    return connections.follow(TournamentStream, tournament_id, query.get("after"), *render)
 
 
 def _render_standings() -> Callable[[str], Json]:

@@ -4,11 +4,7 @@ import click
 
 from referee.cli.lazy_group import LazyGroup
 
-HOUSE = {
-    "Commands": {
-        "serve": ("house", "Serve PLAYER (house:1 … house:4) over HTTP until Ctrl-C."),
-    }
-}
+HOUSE = {"Commands": {"serve": ("house", "Serve PLAYER (house:1 … house:4) over HTTP until Ctrl-C.")}}
 BOTS = {
     "Commands": {
         "list": ("bots", "List your bots with their states, certificates, ladders and ratings."),

@@ -41,14 +41,7 @@ class LiveView:
             self._live.stop()
 
     def show(
-        self,
-        table: TextTable,
-        progress: str,
-        done: int,
-        total: int,
-        *,
-        phase: object = None,
-        trouble: str = "",
+        self, table: TextTable, progress: str, done: int, total: int, *, phase: object = None, trouble: str = ""
     ) -> None:
         """Show the table and the text ``progress``. Without a terminal, print only the text, and only when a step is
         completed or ``phase`` changes."""

@@ -20,17 +20,11 @@ SECRET_NAME = "secret.txt"  # noqa: S105  # the name of the file in the folder o
 @service_command()
 @click.argument("name", metavar="ACCOUNT")
 @click.option(
-    "--code-file",
-    type=click.File(),
-    metavar="FILE",
-    help="File with the recovery code; - is standard input.",
+    "--code-file", type=click.File(), metavar="FILE", help="File with the recovery code; - is standard input."
 )
 @click.option("--bot", metavar="BOT", help="Recover with the secret of this bot of the account, an id or a name.")
 @click.option(
-    "--secret-file",
-    type=PATH,
-    metavar="FILE",
-    help="File with the secret of the bot, or the folder of a starter bot.",
+    "--secret-file", type=PATH, metavar="FILE", help="File with the secret of the bot, or the folder of a starter bot."
 )
 def recover(remote: Remote, name: str, code_file: TextIO | None, bot: str | None, secret_file: Path | None) -> None:
     """Get a new token for an account whose tokens are lost.

@@ -29,9 +29,7 @@ PORTS_TRIED = 50
 @data_option
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to serve on.")
 @click.option(
-    "--port",
-    type=PORT,
-    help=f"Port to serve on; 0 takes a free one. [default: {DEFAULT_PORT}, or the next free one]",
+    "--port", type=PORT, help=f"Port to serve on; 0 takes a free one. [default: {DEFAULT_PORT}, or the next free one]"
 )
 @click.option("--workers", type=Number(1, 64), default=2, help="Number of worker processes.")
 def run_service(data: Path | None, host: str, port: int | None, workers: int) -> None:

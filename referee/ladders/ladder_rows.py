@@ -3,7 +3,7 @@
 Bots without a match that counts have no row, and anchors have none.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,6 @@ from referee.errors import BadOption
 from referee.ladders.ranks import BAND
 from referee.ladders.ratings import get_ladder, last_seq
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount, RatingError
-from referee.ratings.elo import MICRO
 
 ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # columns to sort by
 
@@ -158,16 +157,6 @@ def load_summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3)
 def count_bots(session: Session, ladder_id: str) -> int:
     """Return the number of bots with a match that counts on the ladder."""
     return int(session.scalar(select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder_id)) or 0)
-
-
-def rating_histogram(session: Session, ladder_id: str, points: int) -> dict[int, int]:
-    """Return a histogram of ratings in bins of ``points``, keyed by lower bound, without gaps."""
-    counted: Counter[int] = Counter()
-    query = select(RatingCount.band, RatingCount.bots).where(RatingCount.ladder_id == ladder_id, RatingCount.bots > 0)
-    for band, bots in session.execute(query):
-        counted[band * BAND // MICRO // points] += bots
-    numbers = range(min(counted), max(counted) + 1) if counted else ()
-    return {number * points: counted[number] for number in numbers}
 
 
 def _load_next(

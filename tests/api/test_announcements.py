@@ -2,14 +2,16 @@
 
 import random
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
+from werkzeug.test import TestResponse
 
 from api.pages.untrusted_markdown import render_untrusted
 from referee.errors import BadOption
 from referee.tournaments.terms import ANNOUNCEMENT
 from tests.api.conftest import API, Person, Service
-from tests.api.tournaments import drafted, opened, started
+from tests.api.tournaments import opened, started
 
 WHOLE = {
     "description": "# Welcome\n\nBring *one* bot.\n\n- rules at [our page](https://example.org/rules)",
@@ -17,9 +19,7 @@ WHOLE = {
     "contact": "Ada, ada@example.org",
     "prizes": "A mug for the winner",
 }
-TAGS = {
-    *("p", "h3", "em", "strong", "s", "ul", "ol", "li", "blockquote", "pre", "code", "hr", "br", "a", "span"),
-}
+TAGS = {*["p", "h3", "em", "strong", "s", "ul", "ol", "li", "blockquote", "pre", "code", "hr", "br", "a", "span"]}
 ATTRIBUTES = {("p", "dir"), ("h3", "dir"), ("a", "href"), ("a", "rel"), ("pre", "tabindex"), ("ol", "start")}
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -102,34 +102,22 @@ def test_the_subset_of_markdown_is_rendered() -> None:
     assert '<h3 dir="auto">Welcome</h3>' in html
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_E14_what_is_hostile_in_a_description_becomes_text(text: str) -> None:
-    check_harmless(text)
-
-
-def test_E14_no_mixture_of_markdown_and_html_gets_through() -> None:
-    pieces = [
-        *"[]()<>*_`#!-\n\"'&;: =/\\",
-        "\n\n",
-        "    ",
-        "```",
-        *HOSTILE[:22],
-        "a",
-        "https://x.example",
-        "&#106;avascript:",
-    ]
+def test_E14_nothing_hostile_in_a_description_gets_through() -> None:
+    for text in HOSTILE:
+        check_harmless(text)
+    signs = "[]()<>*_`#!-\n\"'&;: =/\\"
+    pieces = [*signs, "\n\n", "    ", "```", *HOSTILE[:22], "a", "https://x.example", "&#106;avascript:"]
     chance = random.Random(7)
-    for _ in range(1500):
+    for _ in range(1000):
         check_harmless("".join(chance.choice(pieces) for _ in range(chance.randint(1, 25))))
 
 
 def test_a_tournament_says_what_its_organiser_wrote(service: Service, organiser: Person) -> None:
-    tournament_id = drafted(organiser, **WHOLE)
-    organiser.post(f"/tournaments/{tournament_id}/open")
+    path = f"/tournaments/{opened(organiser, **WHOLE)}"
 
-    shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
+    shown = organiser.get(path).get_json()
     listed = organiser.get("/tournaments").get_json()["items"][0]
-    page = service.anonymous().get(f"/tournaments/{tournament_id}").get_data(as_text=True)
+    page = service.anonymous().get(path).text
 
     assert {field: shown[field] for field in WHOLE} == WHOLE
     assert not set(WHOLE) & set(listed)
@@ -141,32 +129,21 @@ def test_a_tournament_says_what_its_organiser_wrote(service: Service, organiser:
 
 def test_E14_the_lines_beside_the_description_are_escaped(service: Service, organiser: Person) -> None:
     evil = '"><script>alert(1)</script>'
-    tournament_id = drafted(organiser, contact=evil, prizes=evil, description=evil)
-    organiser.post(f"/tournaments/{tournament_id}/open")
+    path = f"/tournaments/{opened(organiser, contact=evil, prizes=evil, description=evil)}"
 
-    overview = service.anonymous().get(f"/tournaments/{tournament_id}").get_data(as_text=True)
-    form = service.anonymous().get(f"/tournaments/{tournament_id}/organise").get_data(as_text=True)
-
-    for page in (overview, form):
-        assert "alert(1)" in page
-        assert "<script>alert" not in page
+    for page in (path, f"{path}/organise"):
+        text = service.anonymous().get(page).text
+        assert "alert(1)" in text
+        assert "<script>alert" not in text
 
 
 @pytest.mark.parametrize(
     ("field", "text"),
     [
-        ("description", ""),
-        ("description", " \n "),
-        ("description", "x" * 4001),
-        ("description", "one\x07bell"),
-        ("description", "turned \u202e round"),
-        ("link", "javascript:alert(1)"),
-        ("link", "https://user@example.org"),
-        ("link", "https://example.org/" + "x" * 300),
-        ("contact", "two\nlines"),
-        ("contact", "x" * 161),
-        ("prizes", ""),
-        ("prizes", "\u2066x"),
+        *[("description", text) for text in ("", " \n ", "x" * 4001, "one\x07bell", "turned \u202e round")],
+        *[("link", "javascript:alert(1)"), ("link", "https://user@example.org")],
+        *[("link", "https://example.org/" + "x" * 300), ("contact", "two\nlines"), ("contact", "x" * 161)],
+        *[("prizes", ""), ("prizes", "\u2066x")],
     ],
 )
 def test_texts_have_bounds(field: str, text: str) -> None:
@@ -174,36 +151,24 @@ def test_texts_have_bounds(field: str, text: str) -> None:
         ANNOUNCEMENT[field](text)
 
 
-def test_texts_are_changed_until_the_tournament_is_over_and_then_no_more(
-    service: Service, organiser: Person, owner: Person
-) -> None:
-    open_id, running_id = opened(organiser), started(service, organiser)
-    for tournament_id in (open_id, running_id):
-        path = f"/tournaments/{tournament_id}"
+def test_texts_are_changed_until_the_tournament_is_over(service: Service, organiser: Person, owner: Person) -> None:
+    def change(path: str, changes: Any, person: Person = organiser, match: str = "*") -> TestResponse:
+        return person.ask("PATCH", path, {"If-Match": match}, json=changes)
+
+    for path in (f"/tournaments/{id}" for id in (opened(organiser), started(service, organiser))):
         etag = organiser.get(path).headers["ETag"]
-        changed = organiser.ask("PATCH", path, {"If-Match": etag}, json=WHOLE)
-        removed = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"prizes": None})
-        by_another = owner.ask("PATCH", path, {"If-Match": "*"}, json=WHOLE)
-        assert [answer.status_code for answer in (changed, removed, by_another)] == [200, 200, 403]
+        organiser.post(f"{path}/pause")  # progress does not outdate an edit
+        changed = change(path, WHOLE, match=etag)
+        stale = change(path, {"contact": "Bob"}, match=etag)
+        removed, by_another = change(path, {"prizes": None}), change(path, WHOLE, owner)
+        assert [answer.status_code for answer in (changed, stale, removed, by_another)] == [200, 412, 200, 403]
         assert (changed.get_json()["prizes"], removed.get_json()["prizes"]) == (WHOLE["prizes"], None)
+        page = service.anonymous().get(f"{path}/organise").text
+        assert removed.headers["ETag"].strip('"').partition(".")[0] in page
+        assert service.anonymous().get(API + path).get_json()["contact"] == WHOLE["contact"]
 
-    more = organiser.ask("PATCH", f"/tournaments/{running_id}", {"If-Match": "*"}, json={"starts_at": None})
-    organiser.post(f"/tournaments/{running_id}/cancel")
-    late = organiser.ask("PATCH", f"/tournaments/{running_id}", {"If-Match": "*"}, json=WHOLE)
+    more = change(path, {"starts_at": None})
+    organiser.post(f"{path}/cancel")
 
-    assert (more.status_code, late.status_code) == (409, 409)
+    assert (more.status_code, change(path, WHOLE).status_code) == (409, 409)
     assert "starts_at can no longer be changed" in more.get_json()["detail"]
-
-
-def test_progress_does_not_outdate_an_edit(service: Service, organiser: Person) -> None:
-    path = f"/tournaments/{started(service, organiser)}"
-    etag = organiser.get(path).headers["ETag"]
-    organiser.post(f"{path}/pause")
-
-    edited = organiser.ask("PATCH", path, {"If-Match": etag}, json={"contact": "Ada"})
-    stale = organiser.ask("PATCH", path, {"If-Match": etag}, json={"contact": "Bob"})
-    page = service.anonymous().get(f"{path}/organise").get_data(as_text=True)
-
-    assert (edited.status_code, stale.status_code) == (200, 412)
-    assert edited.headers["ETag"].strip('"').partition(".")[0] in page
-    assert service.anonymous().get(API + path).get_json()["contact"] == "Ada"

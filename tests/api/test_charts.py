@@ -1,22 +1,19 @@
-"""Charts: positions worked out by hand, and escaping."""
+"""Charts: positions worked out by hand, and escaping. Emblems follow from ids alone and differ."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
 from markupsafe import Markup
 
-from api.pages.charts import (
-    Bin,
-    RatingStep,
-    StackPart,
-    histogram,
-    interval_bar,
-    rating_history,
-    sparkline,
-    stacked_bar,
-)
 from api.pages.charts.axes import Scale, round_outwards, step, ticks
+from api.pages.charts.bars import StackPart, interval_bar, stacked_bar
+from api.pages.charts.curves import RatingStep, rating_history, sparkline
 from api.pages.charts.svg import drawing, number, tag
+from api.pages.emblem import emblem
+from api.pages.static_files import FOLDER
+from referee.db.ids import new_id
+from referee.emblems import HUES
 
 
 def parsed(svg: Markup) -> ElementTree.Element:
@@ -137,25 +134,6 @@ def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:
     assert (bar["x"], bar["width"]) == ("4", "50")
 
 
-def test_bars_stand_on_the_ground_and_are_as_high_as_their_number() -> None:
-    # Three bins of 180 from 66, 2 apart; 10 is 170 high, and the ground lies at 184.
-    svg = histogram([Bin("0", 10), Bin("50", 0), Bin("100", 5)], "Bots by rating", "150")
-
-    first, last = shapes(svg, "rect")
-    names = [one.text for one in parsed(svg).iter("text")]
-
-    assert (first["x"], first["y"], first["width"], first["height"]) == ("67", "14", "178", "170")
-    assert (last["x"], last["y"], last["height"]) == ("427", "99", "85")
-    assert names == ["0", "5", "10", "0", "50", "100", "150"]
-    assert parsed(svg)[1].text == "15 in 3 bars"
-
-
-def test_of_many_bars_some_are_named() -> None:
-    svg = histogram([Bin(str(at), 1) for at in range(20)], "x", "20")
-
-    assert [one.text for one in parsed(svg).iter("text")][2:] == ["0", "3", "6", "9", "12", "15", "18"]
-
-
 def test_parts_of_a_whole_lie_side_by_side_and_nothing_is_left_out_but_nothing() -> None:
     # 240 wide: 3 of 8 are 90, less the gap of 2.
     svg = stacked_bar(
@@ -166,3 +144,34 @@ def test_parts_of_a_whole_lie_side_by_side_and_nothing_is_left_out_but_nothing()
 
     assert (first["x"], first["width"], last["x"], last["width"]) == ("0", "88", "90", "150")
     assert [one.get("class") for one in parsed(svg).iter("g")] == ["ahead", "behind"]
+
+
+ADA = "bot_" + "0" * 26
+
+
+def test_an_emblem_follows_from_the_id_alone() -> None:
+    drawn = emblem(ADA)
+
+    emblem.cache_clear()
+    assert emblem(ADA) == drawn
+    assert drawn.startswith('<svg viewBox="0 0 5 5" class="emblem emblem-')
+    assert 'aria-hidden="true"' in drawn
+
+
+def test_emblems_of_similar_and_of_random_ids_differ() -> None:
+    similar = {emblem(f"bot_{number:026d}") for number in range(500)}
+    random = {emblem(new_id("bot")) for _ in range(500)}
+
+    assert min(len(similar), len(random)) > 490
+    assert len({drawn.partition("emblem-")[2][:2] for drawn in random}) == len(HUES)
+    assert all(15 > drawn.count("M") > 4 or drawn.count("M") >= 15 for drawn in random)
+
+
+def test_pictures_have_the_hues_of_the_style_sheet() -> None:
+    styled = re.findall(r"\.emblem-(\d+) \{ --hue: (\d+); \}", (FOLDER / "site/site.css").read_text())
+
+    assert [int(hue) for _, hue in sorted(styled, key=lambda pair: int(pair[0]))] == list(HUES)
+
+
+def test_an_emblem_is_small() -> None:
+    assert max(len(emblem(new_id("bot"))) for _ in range(500)) < 500

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tracemalloc
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
+from werkzeug.test import TestResponse
 
 from api.downloads import files
 from referee import schema
@@ -27,6 +29,7 @@ from referee.workflows.publishing import log_downloads
 from referee.workflows.publishing.log_downloads import LogSelection
 from referee.workflows.voids import tournament_cancellation, voiding
 from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.playing import Playing
 from tests.database import tournaments
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -42,10 +45,6 @@ def world(service: Service) -> World:
 
 @pytest.fixture
 def event(world: World) -> str:
-    return finish_event(world)
-
-
-def finish_event(world: World) -> str:
     """Return a finished tournament of three bots with one match per pair, the second of them void."""
     tournament_id, _ = tournaments.begun(world, 3)
     for claim in world.claim(3):
@@ -65,8 +64,15 @@ def in_order(world: World, event: str) -> list[schema.StoredMatch]:
     """Return the matches with results, in the order in which they ended."""
     query = select(schema.StoredMatch).join(schema.Result, schema.Result.match_id == schema.StoredMatch.id)
     with world.database.read() as session:
-        query = query.where(schema.StoredMatch.tournament_id == event).order_by(schema.Result.seq)
-        return list(session.scalars(query))
+        return list(session.scalars(query.where(schema.StoredMatch.tournament_id == event).order_by(schema.Result.seq)))
+
+
+def packed(answer: TestResponse) -> tuple[dict[str, list[bytes]], list[Json]]:
+    return split(gzip.decompress(answer.data))
+
+
+def rows_of(answer: TestResponse) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
 
 
 def split(text: bytes) -> tuple[dict[str, list[bytes]], list[Json]]:
@@ -86,13 +92,11 @@ def split(text: bytes) -> tuple[dict[str, list[bytes]], list[Json]]:
     return found, remarks
 
 
-def test_the_logs_are_those_of_the_matches_in_the_order_of_their_ends(
-    service: Service, world: World, event: str
-) -> None:
+def test_logs_are_those_of_the_matches_in_the_order_of_their_ends(service: Service, world: World, event: str) -> None:
     client, played = service.anonymous(), in_order(world, event)
 
     answer = client.get(path_of(event))
-    found, remarks = split(gzip.decompress(answer.data))
+    found, remarks = packed(answer)
 
     assert (answer.headers["Referee-Logs"], answer.headers["Referee-Left-Out"]) == ("3", "0")
     assert answer.headers["Content-Type"] == "application/gzip"
@@ -104,13 +108,10 @@ def test_the_logs_are_those_of_the_matches_in_the_order_of_their_ends(
     assert remarks == [{"match": played[1].id, "reason": "=a bug", "type": "void"}]
 
 
-def test_a_client_that_accepts_only_octets_gets_the_same_file_as_octets(
-    service: Service, world: World, event: str, admin: Person
-) -> None:
+def test_a_client_that_accepts_octets_gets_the_same_file(world: World, event: str, admin: Person) -> None:
     for path, media_type in [
         (path_of(event), "application/gzip"),
         (f"{API}/matches/{in_order(world, event)[0].id}/log", "application/x-ndjson"),
-        (f"{API}/acts.ndjson", "application/x-ndjson"),
     ]:
         plain, octets, both = (
             (answer.headers["Content-Type"], answer.data, answer.headers.getlist("Vary"))
@@ -123,33 +124,29 @@ def test_a_client_that_accepts_only_octets_gets_the_same_file_as_octets(
         assert "Accept" in ", ".join(plain[2]).split(", ")
 
 
-def test_the_files_of_an_event_are_verified_as_they_are_served(
-    service: Service, world: World, event: str, tmp_path: Path
-) -> None:
-    client, played = service.anonymous(), in_order(world, event)
-    packed, plain = (tmp_path / name for name in ("cup.ndjson.gz", "cup.ndjson"))
-    packed.write_bytes(client.get(path_of(event)).data)
-    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+def test_files_are_verified_as_they_are_served(service: Service, world: World, event: str, tmp_path: Path) -> None:
+    file, plain = (tmp_path / name for name in ("cup.ndjson.gz", "cup.ndjson"))
+    file.write_bytes(service.anonymous().get(path_of(event)).data)
+    plain.write_bytes(gzip.decompress(file.read_bytes()))
 
-    for file in (packed, plain):
-        ran, listed = (CliRunner().invoke(main, ["verify", str(file), *more]) for more in ((), ("--json",)))
+    for path in (file, plain):
+        ran, listed = (CliRunner().invoke(main, ["verify", str(path), *more]) for more in ((), ("--json",)))
         (summary,) = ran.stdout.splitlines()
         items = json.loads(listed.stdout)["items"]
         assert (ran.exit_code, summary.partition(";")[0]) == (0, "3 of 3 logs are valid")
-        assert [item["match"] for item in items] == [match.id for match in played]
+        assert [item["match"] for item in items] == [match.id for match in in_order(world, event)]
         assert [item["finding"].endswith("; void, so it does not count") for item in items] == [False, True, False]
-    second = subprocess.run([sys.executable, VERIFIER, packed, plain], capture_output=True, text=True, check=True)
-    assert second.stdout.count("links, seed and deals are valid; ") == 6
 
     plain.write_bytes(plain.read_bytes().replace(b'"ms":', b'"ms":1', 1))  # in the first log
-    ran = CliRunner().invoke(main, ["verify", str(plain), str(packed)])
+    ran = CliRunner().invoke(main, ["verify", str(plain), str(file)])
     assert ran.exit_code == 1
     assert [line.split()[0] for line in ran.stdout.splitlines()] == ["FAILED", "5"]
-    assert subprocess.run([sys.executable, VERIFIER, plain], capture_output=True, check=False).returncode == 1
+    second = subprocess.run([sys.executable, VERIFIER, file, plain], capture_output=True, text=True, check=False)
+    assert (second.stdout.count("links, seed and deals are valid; "), second.returncode) == (5, 1)
 
 
 def test_what_was_cut_anywhere_is_taken_up_to_the_same_bytes(service: Service, world: World, event: str) -> None:
-    client = service.anonymous()
+    other, client = world.play(world.bots(2)).match_id, service.anonymous()
     whole = client.get(path_of(event)).data
 
     for match in in_order(world, event):
@@ -158,13 +155,7 @@ def test_what_was_cut_anywhere_is_taken_up_to_the_same_bytes(service: Service, w
         head, _ = split(gzip.decompress(whole[: len(whole) - len(rest.data)]))
         assert next(reversed(head)) == match.id
 
-    assert rest.data == b""
-    assert rest.headers["Referee-Logs"] == "0"
-
-
-def test_only_matches_of_the_event_can_be_gone_on_from(service: Service, world: World, event: str) -> None:
-    other, client = world.play(world.bots(2)).match_id, service.anonymous()
-
+    assert (rest.data, rest.headers["Referee-Logs"]) == (b"", "0")
     for after in (other, "mat_" + "0" * 26, "x"):
         answer = client.get(path_of(event), query_string={"after": after})
         assert (answer.status_code, fields_of(answer)) == (422, {"after"})
@@ -179,69 +170,57 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
     world.finish(claims[1])
     between = client.get(path_of(event))
 
-    (begun,) = world.claim(1)
-    match = world.resumed(begun.match_id)
-    with service.database.write() as session:
-        for row, line in enumerate(match.lines):
-            session.add(schema.LogRow(match_id=begun.match_id, row=row, line=line))
+    (claim,) = world.claim(1)
+    cut = Playing(world, claim, world.resumed(claim.match_id)).id
     with service.database.write() as session:
         tournament_cancellation.cancel_tournament(session, event, master_key=MASTER_KEY)
     last = {"after": in_order(world, event)[-1].id}
     not_yet = client.get(path_of(event), query_string=last)
-    close_groups(world)
-    after = client.get(path_of(event), query_string=last)
-    found, remarks = split(gzip.decompress(after.data))
-
-    assert [(one.headers["Referee-Logs"], one.headers["Referee-Left-Out"]) for one in (before, between)] == [
-        ("0", "1"),
-        ("2", "0"),
-    ]
-    assert before.data == b""
-    assert list(split(gzip.decompress(between.data))[0]) == [match.id for match in in_order(world, event)]
-    assert (not_yet.data, not_yet.headers["Referee-Left-Out"]) == (b"", "1")
-    assert list(found) == [begun.match_id]
-    assert verify(found[begun.match_id]).cut_short  # and the rows that are there are valid
-    assert [(one["match"], one["type"]) for one in remarks] == [(begun.match_id, "cancelled")]
-    assert client.get(path_of(event), query_string={"after": begun.match_id}).data == b""
-
-
-def close_groups(world: World) -> None:
-    """Close deal groups as the scheduler does after matches were cancelled."""
-    with world.database.write() as session:
+    with world.database.write() as session:  # as the scheduler does after matches were cancelled
         for group_id in deal_groups.list_unclosed_groups(session):
             deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
+    found, remarks = packed(client.get(path_of(event), query_string=last))
+
+    counts = [(one.headers["Referee-Logs"], one.headers["Referee-Left-Out"]) for one in (before, between, not_yet)]
+    assert counts == [("0", "1"), ("2", "0"), ("0", "1")]
+    assert before.data == not_yet.data == b""
+    assert list(packed(between)[0]) == [match.id for match in in_order(world, event)]
+    assert list(found) == [cut]
+    assert verify(found[cut]).cut_short  # and the rows that are there are valid
+    assert [(one["match"], one["type"]) for one in remarks] == [(cut, "cancelled")]
+    assert client.get(path_of(event), query_string={"after": cut}).data == b""
 
 
 def test_a_damaged_log_is_named_and_does_not_spoil_the_others(service: Service, world: World, event: str) -> None:
     first = in_order(world, event)[0].id
-    with service.database.write() as session:
-        session.execute(update(schema.MatchLog).where(schema.MatchLog.match_id == first).values(gzip_log=b"junk"))
-    client = service.anonymous()
+    replace_log(world, first, b"junk")
 
-    found, remarks = split(gzip.decompress(client.get(path_of(event)).data))
+    found, remarks = packed(service.anonymous().get(path_of(event)))
 
     assert len(found) == 2
     assert (remarks[0]["match"], remarks[0]["type"]) == (first, "damaged")
 
 
-def test_results_have_a_row_for_each_seat_and_nothing_a_spreadsheet_computes(
-    service: Service, world: World, event: str
-) -> None:
+def replace_log(world: World, match_id: str, content: bytes) -> None:
+    change = update(schema.MatchLog).where(schema.MatchLog.match_id == match_id)
+    with world.database.write() as session:
+        session.execute(change.values(gzip_log=content, reveal_line=None))
+
+
+def test_results_have_a_row_for_each_seat_and_no_formula(service: Service, world: World, event: str) -> None:
     client, played = service.anonymous(), in_order(world, event)
     signs = ["=cmd()", "+1", "-1", "@SUM(A1)", "\ttab", 'a "b", c']
     with service.database.write() as session:
-        for (match_id, seat), name in zip(
-            [(match.id, seat) for match in played for seat in (0, 1)], signs, strict=True
-        ):
+        seats = [(match.id, seat) for match in played for seat in (0, 1)]
+        for (match_id, seat), name in zip(seats, signs, strict=True):
             of_seat = schema.MatchSeat.match_id == match_id, schema.MatchSeat.seat == seat
             session.execute(update(schema.MatchSeat).where(*of_seat).values(bot_name=name))
             result = session.scalars(select(schema.Result).where(schema.Result.match_id == match_id)).one()
-            result.versions = [
-                name if number == seat else version for number, version in enumerate(result.versions or [])
-            ]
+            versions = enumerate(result.versions or [])
+            result.versions = [name if number == seat else version for number, version in versions]
 
     answer = client.get(path_of(event, "results.csv"))
-    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    rows = rows_of(answer)
 
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8; header=present"
     assert answer.data.count(b"\r\n") == answer.data.count(b"\n") == 7
@@ -270,7 +249,7 @@ def test_a_ladder_gives_its_ledger_in_the_order_of_entries(service: Service, wor
     client = service.anonymous()
 
     path = f"{API}/ladders/{alone.ladder_id}/results.csv"
-    rows = list(csv.DictReader(io.StringIO(client.get(path).text, newline="")))
+    rows = rows_of(client.get(path))
 
     first, second, third = in_order(world, event)
     told_by_entry = list(dict.fromkeys((int(row["entry"]), row["kind"], row["match"]) for row in rows))
@@ -283,10 +262,13 @@ def test_a_ladder_gives_its_ledger_in_the_order_of_entries(service: Service, wor
     assert {row["tournament"] for row in rows if row["kind"] == "result"} == {event, ""}
     shown = client.get(f"{API}/ladders/{alone.ladder_id}/history", query_string={"bot": alone.bots[0]}).get_json()
     (change,), (told,) = shown["items"], [row for row in rows if row["bot"] == alone.bots[0]]
-    assert int(told["entry"]) == change["seq"]
-    assert [int(told[name]) for name in ("before_micro", "after_micro", "games")] == [
-        change[name] for name in ("before_micro", "after_micro", "games")
-    ]
+    for name, shown_as in {
+        "entry": "seq",
+        "before_micro": "before_micro",
+        "after_micro": "after_micro",
+        "games": "games",
+    }.items():
+        assert int(told[name]) == change[shown_as]
     assert client.get(path).text == client.get(path).text
     assert client.get(f"{API}/ladders/lad_{'0' * 26}/results.csv").status_code == 404
 
@@ -347,25 +329,74 @@ def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypat
 
 def multiply(session: Session, event: str, count: int) -> None:
     """Add copies of the first match."""
-    first = session.scalars(select(schema.Result).order_by(schema.Result.seq)).first()
-    assert first is not None
-    rows = {
-        model: dict(session.execute(select(model.__table__).where(column == first.match_id)).mappings().first() or {})
-        for model, column in (
-            (schema.StoredMatch, schema.StoredMatch.id),
-            (schema.Result, schema.Result.match_id),
-            (schema.MatchLog, schema.MatchLog.match_id),
-        )
-    }
-    seats = [
-        dict(row)
-        for row in session.execute(
-            select(schema.MatchSeat.__table__).where(schema.MatchSeat.match_id == first.match_id)
-        ).mappings()
-    ]
-    rows[schema.Result].pop("seq")
+    first = session.scalars(select(schema.Result.match_id).order_by(schema.Result.seq)).first()
     ids = [new_id("match") for _ in range(count)]
-    session.execute(insert(schema.StoredMatch), [{**rows[schema.StoredMatch], "id": id} for id in ids])
-    for model in (schema.Result, schema.MatchLog):
-        session.execute(insert(model), [{**rows[model], "match_id": id} for id in ids])
-    session.execute(insert(schema.MatchSeat), [{**seat, "match_id": id} for id in ids for seat in seats])
+    for model in (schema.StoredMatch, schema.Result, schema.MatchLog, schema.MatchSeat):
+        name = "id" if model is schema.StoredMatch else "match_id"
+        copied = session.execute(select(model.__table__).where(getattr(model, name) == first)).mappings().all()
+        rows = [{key: value for key, value in row.items() if key != "seq"} for row in copied]
+        session.execute(insert(model), [{**row, name: id} for id in ids for row in rows])
+
+
+def test_logs_of_a_bot_a_ladder_and_a_span_have_the_same_form(service: Service, world: World, event: str) -> None:
+    client, played = service.anonymous(), in_order(world, event)
+    alone = world.play(world.bots(2), rated=True)
+    with world.database.read() as session:
+        bots = list(session.scalars(select(schema.Result.bots).order_by(schema.Result.seq)))
+    seat = bots[0][0]
+    of_seat = [match.id for match, seats in zip(played, bots, strict=False) if seat in seats]
+    ladder = f"{API}/ladders/{alone.ladder_id}"
+    paths = {
+        f"{API}/bots/{seat}": of_seat,
+        ladder: [*(match.id for match in played), alone.match_id],
+        f"{API}/matches": [*(match.id for match in played), alone.match_id],
+    }
+
+    for path, expected in paths.items():
+        span = {"finished_since": "2020-01-01"}
+        whole = client.get(f"{path}/logs", query_string=span)
+        found, remarks = packed(whole)
+        assert list(found) == expected
+        assert all(verify(lines).ok for lines in found.values())
+        assert (whole.headers["Referee-Logs"], whole.headers["Referee-Deleted"]) == (str(len(expected)), "0")
+        assert len(remarks) == (played[1].id in expected)  # it is void
+        rest = client.get(f"{path}/logs", query_string={**span, "after": expected[0]})
+        assert whole.data.endswith(rest.data)
+        assert rest.headers["Referee-Logs"] == str(len(expected) - 1)
+        none = client.get(f"{path}/logs", query_string={**span, "finished_before": "2020-01-02"})
+        assert gzip.decompress(none.data) == b""
+
+
+def test_deleted_logs_are_left_out_and_counted(service: Service, world: World) -> None:
+    seated = world.bots(2)
+    first, second = (world.play(seated).match_id for _ in range(2))
+    with world.database.read() as session:
+        found = log_downloads.find_logs(session, LogSelection(bot_id=seated[0]))
+    replace_log(world, first, b"")  # during the download
+    meanwhile = b"".join(files.gzip_logs(world.database, found))
+    with world.database.write() as session:
+        session.get_one(schema.StoredMatch, first).log_deleted_at = datetime.now(UTC)
+
+    answer = service.anonymous().get(f"{API}/bots/{seated[0]}/logs")
+
+    assert (answer.headers["Referee-Logs"], answer.headers["Referee-Deleted"]) == ("1", "1")
+    assert list(packed(answer)[0]) == list(split(gzip.decompress(meanwhile))[0]) == [second]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "fields"),
+    [
+        ("matches/logs", 422, {"finished_since"}),
+        ("matches/logs?finished_since=now", 422, {"finished_since"}),
+        ("matches/logs?finished_since=2026-01-01&finished_before=", 422, {"finished_before"}),
+        (f"matches/logs?finished_since=2026-01-01&after=mat_{'0' * 26}", 422, {"after"}),
+        (f"bots/bot_{'0' * 26}/logs", 404, set()),
+        (f"ladders/lad_{'0' * 26}/logs", 404, set()),
+        (f"tournaments/trn_{'0' * 26}/logs?finished_since=2026-01-01", 422, {"finished_since"}),
+    ],
+)
+def test_E4_a_wrong_selection_is_named(service: Service, path: str, status: int, fields: set[str]) -> None:
+    answer = service.anonymous().get(f"{API}/{path}")
+
+    assert answer.status_code == status
+    assert status == 404 or fields_of(answer) == fields

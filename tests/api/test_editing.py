@@ -1,4 +1,4 @@
-"""Which terms change after a tournament was opened, notices to owners, and drafts that are deleted."""
+"""Which terms change after a tournament was opened, and drafts, which nobody else sees."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from referee.games import catalogue
 from referee.match.time_limits import Limits
 from referee.tournaments.presets import PRESETS
 from referee.tournaments.requested_terms import Terms
-from tests.api.conftest import Person, Service, fields_of
+from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.test_admission import listen, told
 from tests.api.tournaments import drafted, entered, opened, started
 
@@ -28,50 +28,36 @@ def test_without_entries_an_open_tournament_is_changed_like_a_draft(organiser: P
     assert (listed.status_code, "listed can no longer be changed" in listed.get_json()["detail"]) == (409, True)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        *({"format": "swiss"}, {"rated": False}, {"options": {"rounds": 3}}, {"seats": 3}, {"cycles": 2}),
-        *({"deal_sharing": "own"}, {"anonymous": False}, {"frozen_version": True}, {"time": {"budget_ms": 100}}),
-    ],
-    ids=str,
-)
-def test_with_entries_what_their_owners_rely_on_is_fixed(
-    service: Service, organiser: Person, changes: dict[str, Any]
-) -> None:
+def test_what_owners_of_entries_rely_on_is_fixed(service: Service, organiser: Person) -> None:
     tournament_id, _ = entered(service, organiser, 1)
 
-    answer = change(organiser, tournament_id, **changes)
+    for changes in (
+        *({"format": "swiss"}, {"rated": False}, {"options": {"rounds": 3}}, {"seats": 3}, {"cycles": 2}),
+        *({"deal_sharing": "own"}, {"anonymous": False}, {"frozen_version": True}, {"time": {"budget_ms": 100}}),
+    ):
+        answer = change(organiser, tournament_id, **changes)
+        assert answer.status_code == 409
+        assert f"has entries: {next(iter(changes))} can no longer be changed" in answer.get_json()["detail"]
 
-    assert answer.status_code == 409
-    assert f"has entries: {next(iter(changes))} can no longer be changed" in answer.get_json()["detail"]
 
-
-def test_with_entries_the_rest_is_changed_and_their_owners_are_told(
-    service: Service, organiser: Person, owner: Person, mine: str
-) -> None:
+def test_owners_of_entries_are_told_of_changes(service: Service, organiser: Person, owner: Person, mine: str) -> None:
     tournament_id = opened(organiser)
     owner.post(f"/tournaments/{tournament_id}/enter", {"bot": mine})
     listen(service, owner, "tournament.changed")
-    changes = {"name": "Renamed cup", "max_entries": 8, "min_entries": 2, "starts_at": "2099-01-31T18:00:00Z"}
+    changes = {"name": "Renamed cup", "max_entries": 8, "min_entries": 2}
 
-    changed = change(organiser, tournament_id, **changes)
+    changed = change(organiser, tournament_id, **changes, starts_at="2099-01-31T18:00:00Z")
     same = change(organiser, tournament_id, name="Renamed cup")
     by_another = change(owner, tournament_id, name="Mine now")
 
     assert [answer.status_code for answer in (changed, same, by_another)] == [200, 200, 403]
-    assert {name: changed.get_json()[name] for name in ("name", "max_entries", "min_entries")} == {
-        "name": "Renamed cup",
-        "max_entries": 8,
-        "min_entries": 2,
-    }
+    assert changed.get_json() | changes == changed.get_json()
     (message,) = told(service, owner)
     assert '"changed":["max_entries","min_entries","name","starts_at"]' in message.replace(" ", "")
-    found = organiser.get("/search?q=renamed").get_json()["items"]
-    assert [item["id"] for item in found] == [tournament_id]
+    assert [item["id"] for item in organiser.get("/search?q=renamed").get_json()["items"]] == [tournament_id]
 
 
-def test_a_request_that_waits_counts_as_an_entry(service: Service, organiser: Person, owner: Person, mine: str) -> None:
+def test_a_request_that_waits_counts_as_an_entry(organiser: Person, owner: Person, mine: str) -> None:
     tournament_id = opened(organiser, approval=True)
     owner.post(f"/tournaments/{tournament_id}/requests", {"bot": mine})
 
@@ -88,8 +74,9 @@ def test_the_cap_does_not_go_below_the_entries(service: Service, organiser: Pers
 
 
 def test_only_drafts_are_deleted(service: Service, organiser: Person, owner: Person) -> None:
-    draft, open_id, running = drafted(organiser), opened(organiser), started(service, organiser)
+    draft, open_id, running = drafted(organiser, max_entries=4), opened(organiser), started(service, organiser)
     organiser.ask("PUT", f"/tournaments/{draft}/admission", json={"join_code": "spring2030", "guests": [owner.id]})
+    assert change(organiser, draft, max_entries=None, min_entries=None).get_json()["max_entries"] is None
 
     by_another = owner.ask("DELETE", f"/tournaments/{draft}").status_code
     deleted = [organiser.ask("DELETE", f"/tournaments/{id}").status_code for id in (draft, open_id, running)]
@@ -105,3 +92,61 @@ def test_every_preset_suits_every_game(preset: str) -> None:
         limits = Limits(**terms.pop("time", {}))
         for seats in {max(2, game.seats[0]), game.seats[-1]}:
             Terms(name="A cup", game=game.name, seats=seats, options={}, limits=limits, **terms).columns()
+
+
+@pytest.fixture
+def draft(organiser: Person) -> str:
+    return drafted(organiser, name="Not yet", rated=False)
+
+
+def addresses(service: Service, draft: str) -> list[str]:
+    """Every address of the API and the pages that names the tournament, and no other object or number."""
+    rules = service.app.url_map.iter_rules()
+    named = [rule for rule in rules if "GET" in (rule.methods or ()) and rule.arguments == {"tournament_id"}]
+    filtered = [f"/matches?tournament={draft}", f"/voids?tournament={draft}"]
+    return sorted(str(rule.build({"tournament_id": draft})[1]) for rule in named) + filtered  # type: ignore[index]
+
+
+def test_nobody_else_is_told_anything_about_a_draft(service: Service, owner: Person, draft: str) -> None:
+    found = addresses(service, draft)
+    its_page = f"/tournaments/{draft}/organise"  # a page that says nothing of the draft
+    assert len(found) > 20
+
+    for headers in ({}, owner.headers()):
+        client = service.anonymous()
+        told = {address: client.get(address, headers=headers) for address in found}
+        assert [address for address, answer in told.items() if answer.status_code < 400] == [its_page]
+        assert not [address for address, answer in told.items() if "Not yet" in answer.text]
+        assert draft not in client.get(f"{API}/tournaments", headers=headers).text
+
+
+def test_a_draft_of_others_is_answered_as_an_unknown_tournament(owner: Person, draft: str) -> None:
+    unknown = f"trn_{'0' * 26}"
+
+    def answers(tournament_id: str) -> list[tuple[int, str]]:
+        path = f"/tournaments/{tournament_id}"
+        all_verbs = ("open", "start", "pause", "resume", "cancel")
+        told = [owner.get(f"{path}/admission"), owner.get(f"{path}/requests"), owner.ask("DELETE", path)]
+        told += [owner.ask("PATCH", path, {"If-Match": "*"}, json={}), *(owner.post(f"{path}/{v}") for v in all_verbs)]
+        return [(answer.status_code, answer.get_json()["detail"].replace(tournament_id, unknown)) for answer in told]
+
+    assert answers(draft) == answers(unknown)
+
+
+def test_those_who_run_a_draft_see_it(service: Service, organiser: Person, admin: Person, draft: str) -> None:
+    for person in (organiser, admin):
+        assert person.get(f"/tournaments/{draft}").get_json()["name"] == "Not yet"
+        assert draft in [item["id"] for item in person.get("/tournaments").get_json()["items"]]
+        page = service.anonymous().get(f"/tournaments/{draft}/organise", headers=person.headers())
+        assert 'value="Not yet"' in page.text
+        assert page.headers["Cache-Control"] == "no-store"
+
+
+def test_a_draft_is_not_cancelled_which_would_show_it_but_opened(organiser: Person, owner: Person, draft: str) -> None:
+    cancelled = organiser.post(f"/tournaments/{draft}/cancel", {"reason": "no"})
+
+    assert (cancelled.status_code, "Delete it instead." in cancelled.get_json()["detail"]) == (409, True)
+    assert owner.get(f"/tournaments/{draft}").status_code == 404
+    organiser.post(f"/tournaments/{draft}/open")
+    assert owner.get(f"/tournaments/{draft}").status_code == 200
+    assert draft in owner.get("/tournaments").text

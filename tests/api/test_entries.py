@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Person, Service, fields_of
-from tests.api.tournaments import entered, started
+from tests.api.tournaments import drafted, entered, opened, started
 from tests.database.tournaments import answer_handshakes, go_on
 
 TERMS = {
@@ -40,43 +40,36 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
 
 
 def test_pages_and_api_name_both_sizes_of_tables(service: Service, organiser: Person) -> None:
-    terms = {"seats": 3, "format": "swiss"}
-    tournament_id, _ = entered(service, organiser, 5, **terms)
+    tournament_id, _ = entered(service, organiser, 5, seats=3, format="swiss")
 
     shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
-    pages = [organiser.client.get(path).text for path in (f"/tournaments/{tournament_id}", "/tournaments")]
 
     assert (shown["seats"], shown["min_seats"], shown["table_sizes"]) == (3, 2, [3, 2])
-    assert "3 and 2 seats" in pages[0]
-    assert "3 and 2 per table" in pages[1]
+    assert "3 and 2 seats" in organiser.client.get(f"/tournaments/{tournament_id}").text
+    assert "3 and 2 per table" in organiser.client.get("/tournaments").text
 
 
-def test_entries_are_seeded_listed_and_paged(service: Service, owner: Person, organiser: Person) -> None:
+def test_entries_are_seeded_listed_and_paged(service: Service, owner: Person, organiser: Person, mine: str) -> None:
     tournament_id, bots = entered(service, organiser, 3, format="knockout", format_options={"seeding": "hand"})
     path = f"/tournaments/{tournament_id}"
-    mine = service.verified_bot(owner)["id"]
+
+    def set_seeds(seeds: Any, person: Person = organiser) -> Any:
+        return person.ask("PUT", f"{path}/seeds", json={"seeds": seeds})
 
     presumed = owner.post(f"{path}/enter", {"bot": mine, "seed": 1})
     owner.ask("PATCH", "/accounts/me", {"If-Match": "*"}, json={"entry_consent": "everybody"})
     seeded = organiser.post(f"{path}/enter", {"bot": mine, "seed": 7})
-    put = organiser.ask("PUT", f"{path}/seeds", json={"seeds": {bots[0]: 2, bots[1]: 1, mine: None}})
+    put = set_seeds({bots[0]: 2, bots[1]: 1, mine: None})
     first = owner.get(f"{path}/entries?limit=3").get_json()
     rest = owner.get(f"{path}/entries?limit=3&cursor={first['next']}").get_json()
 
-    def refused(seeds: Any, person: Person = organiser) -> int:
-        return person.ask("PUT", f"{path}/seeds", json={"seeds": seeds}).status_code
-
     assert (presumed.status_code, seeded.get_json()["seed"], put.status_code) == (403, 7, 200)
-    assert [(one["bot"], one["seed"]) for one in first["items"] + rest["items"]] == [
-        (bots[0], 2),
-        (bots[1], 1),
-        (bots[2], None),
-        (mine, None),
-    ]
+    listed = [(one["bot"], one["seed"]) for one in first["items"] + rest["items"]]
+    assert listed == [(bots[0], 2), (bots[1], 1), (bots[2], None), (mine, None)]
     assert (rest["next"], put.get_json()["entries"]["entered"]) == (None, 4)
     wrong = [{bots[0]: 1}, {f"bot_{'0' * 26}": 1}, {bots[0]: 0}, {bots[0]: "1"}, {"x": 1}, {}, []]
-    assert [refused(seeds) for seeds in wrong] == [422] * 7  # 1 is the seed of another already
-    assert refused({bots[0]: 5}, owner) == 403
+    assert [set_seeds(seeds).status_code for seeds in wrong] == [422] * 7  # 1 is the seed of another already
+    assert set_seeds({bots[0]: 5}, owner).status_code == 403
 
 
 def test_who_does_not_answer_before_the_start_is_absent(service: Service, owner: Person, organiser: Person) -> None:
@@ -87,19 +80,16 @@ def test_who_does_not_answer_before_the_start_is_absent(service: Service, owner:
     answer_handshakes(service.database, absent=bots[:1])
     go_on(service.database, tournament_id)
     begun = owner.get(path).get_json()
-    absent = owner.get(f"{path}/entries?preflight=absent").get_json()["items"]
-    (told,) = organiser.get(f"{path}/entries?preflight=absent").get_json()["items"]
-    seats = [
-        seat
-        for match in organiser.get(f"{path}/matches").get_json()["items"]
-        for seat in match["seats"]
-        if seat["entrant"] == bots[0]
-    ]
+    ((absent,), (told,)) = (
+        person.get(f"{path}/entries?preflight=absent").get_json()["items"] for person in (owner, organiser)
+    )
+    matches = organiser.get(f"{path}/matches").get_json()["items"]
+    seats = [seat for match in matches for seat in match["seats"] if seat["entrant"] == bots[0]]
 
     assert (asked["entries"]["asked"], asked["preflight_until"] is None) == (3, False)
     assert (begun["entries"]["ready"], begun["entries"]["absent"], begun["entries"]["substitutes"]) == (2, 1, 1)
     assert begun["preflight_until"] is None
-    assert [(one["bot"], one["preflight_reason"]) for one in absent] == [(bots[0], None)]
+    assert (absent["bot"], absent["preflight_reason"]) == (bots[0], None)
     assert "unreachable" in told["preflight_reason"]
     assert [(seat["bot"], seat["rated"]) for seat in seats] == [(told["substitute"], False)] * 2  # meets both others
 
@@ -115,41 +105,36 @@ def test_a_cancelled_tournament_shows_its_draw_and_its_reason(service: Service, 
 
 
 def test_a_rated_tournament_takes_one_bot_of_each_owner(service: Service, organiser: Person, owner: Person) -> None:
-    tournament_id, _ = entered(service, organiser, 0)
+    path = f"/tournaments/{opened(organiser)}"
     first, second = (service.verified_bot(owner) for _ in range(2))
-    path = f"/tournaments/{tournament_id}"
-    assert organiser.get(path).get_json()["bots_per_owner"] == 1
-    assert owner.post(f"{path}/enter", {"bot": first["id"]}).status_code == 200
 
-    refused = owner.post(f"{path}/enter", {"bot": second["id"]})
+    def enter(bot: dict[str, Any]) -> Any:
+        return owner.post(f"{path}/enter", {"bot": bot["id"]}).get_json()
 
-    assert refused.get_json()["code"] == "quota_exceeded"
-    assert first["name"] in refused.get_json()["detail"]
-    assert "Withdraw one first" in refused.get_json()["detail"]
+    assert (organiser.get(path).get_json()["bots_per_owner"], enter(first)["bot"]) == (1, first["id"])
+    refused = enter(second)
     owner.post(f"{path}/withdraw", {"bot": first["id"]})
-    assert owner.post(f"{path}/enter", {"bot": second["id"]}).status_code == 200
-    again = owner.post(f"{path}/enter", {"bot": first["id"]})  # one that withdrew counts, too, when it returns
-    assert again.get_json()["code"] == "quota_exceeded"
+
+    assert refused["code"] == "quota_exceeded"
+    assert first["name"] in refused["detail"]
+    assert "Withdraw one first" in refused["detail"]
+    assert enter(second)["bot"] == second["id"]
+    assert enter(first)["code"] == "quota_exceeded"  # one that withdrew counts, too, when it returns
 
 
 @pytest.mark.parametrize(("terms", "accepted"), [({"bots_per_owner": 2}, 2), ({"rated": False}, 3)], ids=str)
-def test_more_bots_of_an_owner_enter_where_the_terms_allow_it(
+def test_terms_allow_more_bots(
     service: Service, organiser: Person, owner: Person, terms: dict[str, Any], accepted: int
 ) -> None:
-    tournament_id, _ = entered(service, organiser, 0, **terms)
-    bots = [service.verified_bot(owner)["id"] for _ in range(3)]
+    path = f"/tournaments/{opened(organiser, **terms)}/enter"
 
-    answers = [owner.post(f"/tournaments/{tournament_id}/enter", {"bot": bot}) for bot in bots]
+    answers = [owner.post(path, {"bot": service.verified_bot(owner)["id"]}).status_code for _ in range(3)]
 
-    assert [answer.status_code == 200 for answer in answers].count(True) == accepted
+    assert answers.count(200) == accepted
 
 
 def test_the_default_number_of_bots_per_owner_follows_whether_it_is_rated(organiser: Person) -> None:
-    shown = []
-    for terms in ({}, {"bots_per_owner": 5}):
-        made = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, **terms}).get_json()
-        path = f"/tournaments/{made['id']}"
-        match = {"If-Match": organiser.get(path).headers["ETag"]}
-        changed = organiser.ask("PATCH", path, match, json={"rated": False}).get_json()
-        shown.append((made["bots_per_owner"], changed["bots_per_owner"]))
-    assert shown == [(1, 1000), (5, 5)]
+    for terms, numbers in ({}, [1, 1000]), ({"bots_per_owner": 5}, [5, 5]):
+        path = f"/tournaments/{drafted(organiser, **terms)}"
+        made, changed = organiser.get(path), organiser.ask("PATCH", path, {"If-Match": "*"}, json={"rated": False})
+        assert [answer.get_json()["bots_per_owner"] for answer in (made, changed)] == numbers

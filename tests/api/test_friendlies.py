@@ -1,14 +1,14 @@
-"""Friendlies over HTTP: limits on number and time, and who may cancel them."""
+"""Friendlies over HTTP: limits, who cancels them, who may challenge a bot, requests, refusals in sentences."""
 
-from tests.api.conftest import Person, Service, friendly
-from tests.api.tournaments import entered
+import pytest
+
+from tests.api.conftest import Person, Service, fields_of, friendly
+from tests.api.tournaments import entered, started
 from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
 
 
-def test_E21_an_owner_has_ten_open_friendlies_and_is_told_what_to_do(
-    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
-) -> None:
+def test_E21_an_owner_has_ten_open_friendlies(owner: Person, organiser: Person, mine: str, theirs: str) -> None:
     made = [owner.post("/matches", friendly(mine, theirs)) for _ in range(10)]
 
     refused = owner.post("/matches", friendly(mine, theirs)).get_json()
@@ -24,9 +24,7 @@ def test_E21_an_owner_has_ten_open_friendlies_and_is_told_what_to_do(
     assert owner.post("/matches", friendly(mine, theirs)).status_code == 201
 
 
-def test_E21_a_friendly_of_an_owner_grants_at_most_5_s_a_decision_and_60_s_a_match(
-    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
-) -> None:
+def test_E21_a_friendly_has_limited_time(owner: Person, organiser: Person, mine: str, theirs: str) -> None:
     longest, longer = {"budget_ms": 5_000, "bank_ms": 60_000}, {"budget_ms": 5_001, "bank_ms": 60_001}
 
     refused = owner.post("/matches", friendly(mine, theirs, time=longer))
@@ -42,9 +40,7 @@ def test_E21_a_friendly_of_an_owner_grants_at_most_5_s_a_decision_and_60_s_a_mat
     assert organiser.post("/tournaments", event).status_code == 201
 
 
-def test_E21_a_friendly_says_how_long_it_may_last_while_others_wait(
-    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
-) -> None:
+def test_E21_a_friendly_says_how_long_it_may_last(owner: Person, organiser: Person, mine: str, theirs: str) -> None:
     slow = {"budget_ms": 5_000, "bank_ms": 0}
 
     arranged = [
@@ -56,27 +52,24 @@ def test_E21_a_friendly_says_how_long_it_may_last_while_others_wait(
     assert [match["may_last_s"] for match in arranged] == [900, 900, None]  # Saint Poker: 3 x 2 x 30 x 5 s at most
 
 
-def test_E21_the_owner_of_any_bot_in_a_friendly_may_cancel_it_but_nothing_else(
-    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
-) -> None:
+def test_E21_owners_cancel_friendlies_only(service: Service, owner: Person, organiser: Person, mine: str) -> None:
     third, stranger = service.person(), service.person()
-    seats = [mine, theirs, str(service.verified_bot(third)["id"])]
-    path = f"/matches/{owner.post('/matches', friendly(*seats)).get_json()['id']}/cancel"
-    of_organiser = organiser.post("/matches", friendly(*seats, rated=True)).get_json()
+    bot = str(service.verified_bot(third)["id"])
+    path = f"/matches/{owner.post('/matches', friendly(mine, bot)).get_json()['id']}/cancel"
+    of_organiser = organiser.post("/matches", friendly(mine, bot, rated=True)).get_json()
     event, _ = entered(service, organiser, 1, rated=False)
-    third.post(f"/tournaments/{event}/enter", {"bot": seats[2]})
+    third.post(f"/tournaments/{event}/enter", {"bot": bot})
     organiser.post(f"/tournaments/{event}/start")
     answer_handshakes(service.database)
     go_on(service.database, event)
     (of_event,) = organiser.get(f"/matches?tournament={event}").get_json()["items"]
 
     assert stranger.post(path).status_code == 403
-    assert third.post(f"/matches/{of_organiser['id']}/cancel").status_code == 403
-    assert third.post(f"/matches/{of_event['id']}/cancel").status_code == 403
+    assert [third.post(f"/matches/{one['id']}/cancel").status_code for one in (of_organiser, of_event)] == [403, 403]
     assert third.post(path, {"reason": "not asked"}).get_json()["reason"] == "not asked"
 
 
-def test_E21_pausing_a_bot_cancels_its_open_friendlies_and_nothing_else(
+def test_E21_a_pause_ends_friendlies(
     service: Service, owner: Person, organiser: Person, mine: str, theirs: str
 ) -> None:
     world, victim = World(service.database), service.person()
@@ -98,3 +91,122 @@ def test_E21_pausing_a_bot_cancels_its_open_friendlies_and_nothing_else(
     ]
     assert matches[running]["group"]["state"] == "revealed"
     assert "a bot in it was paused" in owner.client.get(f"/matches/{running}").get_data(as_text=True)
+
+
+@pytest.fixture
+def rival(service: Service) -> Person:
+    return service.person()
+
+
+@pytest.fixture
+def rivals_bot(service: Service, rival: Person) -> str:
+    return str(service.verified_bot(rival)["id"])
+
+
+def test_a_bot_without_rules_plays_with_anyone(owner: Person, mine: str, theirs: str) -> None:
+    assert owner.get(f"/bots/{theirs}/friendlies").get_json() == {
+        "bot": theirs,
+        "challengers": "anyone",
+        "hours": None,
+        "text": "Anyone may challenge it.",
+        "obstacle": None,
+        "may_request": False,
+    }
+    assert owner.post("/matches", friendly(mine, theirs)).status_code == 201
+
+
+def test_only_the_owner_changes_the_rules(owner: Person, rival: Person, mine: str) -> None:
+    hours = {"begin": "22:00", "end": "06:00", "time_zone": "Europe/Berlin"}
+
+    changed = owner.ask("PATCH", f"/bots/{mine}/friendlies", json={"challengers": "listed", "hours": hours})
+
+    assert rival.ask("PATCH", f"/bots/{mine}/friendlies", json={"challengers": "anyone"}).status_code == 404
+    assert changed.get_json()["hours"] == hours
+    assert changed.get_json()["text"] == (
+        "Only accounts that its owner has accepted may challenge it. "
+        "Friendlies begin from 22:00 to 06:00 (Europe/Berlin) only."
+    )
+    only = owner.ask("PATCH", f"/bots/{mine}/friendlies", json={"challengers": "anyone"}).get_json()
+    assert (only["challengers"], only["hours"]) == ("anyone", hours)
+    page = rival.client.get(f"/bots/{mine}").get_data(as_text=True)
+    assert "Anyone may challenge it. Friendlies begin from 22:00 to 06:00 (Europe/Berlin) only." in page
+
+
+def test_bad_rules_are_refused_with_the_field(owner: Person, mine: str) -> None:
+    hours = {"begin": "06:00", "end": "07:00", "time_zone": "UTC"}
+    for wrong, field in [
+        *[({}, "body"), ({"challengers": "friends"}, "challengers"), ({"hours": {"begin": "06:00"}}, "hours.end")],
+        *[({"hours": {**hours, "begin": begin}}, "hours.begin") for begin in ("24:00", "6:00")],
+        ({"hours": {**hours, "end": "06:00"}}, "hours"),
+        *[({"hours": {**hours, "time_zone": zone}}, "hours.time_zone") for zone in ("Mars", "../../etc/passwd")],
+    ]:
+        answer = owner.ask("PATCH", f"/bots/{mine}/friendlies", json=wrong)
+        assert answer.status_code == 422
+        assert field in fields_of(answer), wrong
+
+
+def test_a_refusal_of_a_friendly_says_why(
+    service: Service, owner: Person, organiser: Person, rival: Person, mine: str, rivals_bot: str
+) -> None:
+    rival.ask("PUT", f"/challengers/{owner.id}", json={"verdict": "blocked"})
+    blocked = owner.post("/matches", friendly(mine, rivals_bot))
+    rival.ask("DELETE", f"/challengers/{owner.id}")
+    rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "nobody"})
+    refused = owner.post("/matches", friendly(mine, rivals_bot))
+    of_organiser = organiser.post("/matches", friendly(mine, rivals_bot))
+
+    for answer, sentence in (
+        (blocked, "does not play friendlies with your account."),
+        (refused, "has switched friendlies with other accounts off."),
+        (of_organiser, "has switched friendlies with other accounts off."),
+    ):
+        assert (answer.status_code, answer.get_json()["code"]) == (403, "forbidden")
+        assert answer.get_json()["detail"].endswith(sentence)
+    assert owner.get(f"/bots/{rivals_bot}/friendlies").get_json()["obstacle"] == refused.get_json()["detail"]
+    assert organiser.post("/matches", friendly(mine, rivals_bot, rated=True)).status_code == 201
+    assert started(service, organiser, 2)
+
+
+def test_listed_accounts_are_shown_to_their_owner(owner: Person, rival: Person, mine: str, rivals_bot: str) -> None:
+    made = owner.ask("PUT", f"/challengers/{rival.id}", json={"verdict": "accepted"})
+    again = owner.ask("PUT", f"/challengers/{rival.id}", json={"verdict": "blocked"})
+
+    assert (made.status_code, again.get_json()["verdict"]) == (200, "blocked")
+    assert [entry["account"] for entry in owner.get("/challengers").get_json()["items"]] == [rival.id]
+    assert rival.get("/challengers").get_json()["items"] == []
+    assert owner.ask("PUT", f"/challengers/acc_{'0' * 26}", json={"verdict": "accepted"}).status_code == 404
+    assert owner.ask("PUT", f"/challengers/{rival.id}", json={"verdict": "hated"}).status_code == 422
+
+
+def test_a_bot_is_played_when_its_owner_accepts(owner: Person, rival: Person, mine: str, rivals_bot: str) -> None:
+    rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "on_request"})
+
+    refused = owner.post("/matches", friendly(mine, rivals_bot))
+    asked = owner.post("/friendly-requests", friendly(mine, rivals_bot))
+    path = f"/friendly-requests/{asked.get_json()['id']}"
+    seen = rival.get("/friendly-requests?pending=true").get_json()["items"]
+    accepted = rival.post(f"{path}/accept").get_json()
+
+    assert (refused.status_code, refused.get_json()["code"]) == (409, "needs_acceptance")
+    assert "POST /api/v1/friendly-requests" in refused.get_json()["detail"]
+    assert (asked.status_code, asked.get_json()["state"], asked.get_json()["waits_for_you"]) == (201, "pending", False)
+    assert [(request["waits_for_you"], request["created_by"]) for request in seen] == [(True, owner.id)]
+    assert accepted["state"] == "accepted"
+    assert owner.get(f"/matches/{accepted['match']}").get_json()["status"] == "due"
+    assert rival.post(f"{path}/decline").status_code == 409
+
+
+def test_requests_have_the_same_limits(
+    service: Service, owner: Person, rival: Person, mine: str, rivals_bot: str
+) -> None:
+    rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "on_request"})
+    stranger = service.person()
+
+    foreign = stranger.post("/friendly-requests", friendly(mine, rivals_bot))
+    slow = owner.post("/friendly-requests", friendly(mine, rivals_bot, time={"budget_ms": 5_001, "bank_ms": 0}))
+    rated = owner.post("/friendly-requests", friendly(mine, rivals_bot, rated=True))
+
+    assert (foreign.status_code, slow.status_code, rated.status_code) == (403, 422, 422)
+    assert fields_of(slow) == {"time.budget_ms"}
+    unknown = f"/friendly-requests/frq_{'0' * 26}"
+    assert {owner.post(f"{unknown}/{act}").status_code for act in ("accept", "decline", "withdraw")} == {404}

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -18,13 +17,13 @@ from referee.match.match import Answer, Match
 from referee.matches import matches
 from referee.matches.deals import deal_groups
 from referee.matches.logs import logs
-from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.matches.states import DealSharing
-from referee.matches.tables import MatchLog, MatchSeat, SignedLog
+from referee.matches.tables import MatchLog, SignedLog
 from referee.protocol.messages import Questions
 from referee.tournaments.tables import Tournament
 from referee.workflows.voids import match_cancellation
 from tests.api.conftest import API, Service
+from tests.api.playing import Playing, begin
 from tests.api.streaming import Message, messages
 from tests.database import tournaments
 from tests.database.world import World
@@ -37,23 +36,16 @@ def world(service: Service) -> World:
     return World(service.database)
 
 
-def begun(world: World, **plan: Any) -> tuple[str, Match]:
-    """Return a match whose first rows are recorded."""
-    match_id = world.match(**plan)
-    (claim,) = world.claim(match_id=match_id)
-    match = world.resumed(match_id)
-    match.receive(Answer(0, choice=0))
-    match.receive(Answer(1, choice=0))
-    with world.database.write() as session:
-        assert not record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
-    return match_id, match
+def begun(world: World, **plan: Any) -> Playing:
+    """Return a match of which two answers are recorded."""
+    playing = begin(world, **plan)
+    playing.receive(2)
+    playing.record()
+    return playing
 
 
 def ended(world: World, **plan: Any) -> str:
-    match_id = world.match(options={"rounds": 2}, **plan)
-    (claim,) = world.claim(match_id=match_id)
-    world.finish(claim, choice=1)
-    return match_id
+    return world.play(world.bots(2), options={"rounds": 2}, choice=1, **plan).match_id
 
 
 def get(service: Service, path: str) -> Any:
@@ -63,33 +55,31 @@ def get(service: Service, path: str) -> Any:
 
 
 def test_the_rows_of_a_friendly_match_are_told_masked_page_by_page(service: Service, world: World) -> None:
-    match_id, match = begun(world, rated=False)
+    playing = begun(world, rated=False)
+    path = f"/matches/{playing.id}/rows"
 
-    whole = get(service, f"/matches/{match_id}/rows")
-    first = get(service, f"/matches/{match_id}/rows?limit=2")
-    rest = get(service, f"/matches/{match_id}/rows?after={first['next_after']}")
-    end = get(service, f"/matches/{match_id}/rows?after={rest['next_after']}")
+    whole, first = get(service, path), get(service, f"{path}?limit=2")
+    rest = get(service, f"{path}?after={first['next_after']}")
+    end = get(service, f"{path}?after={rest['next_after']}")
 
-    assert whole["items"] == public_items(match.log.rows)
+    assert whole["items"] == public_items(playing.match.log.rows) == first["items"] + rest["items"]
     assert (whole["status"], whole["open"], whole["delayed"], whole["placements"]) == ("running", False, False, None)
     assert whole["rows"] == len(whole["items"])
-    assert first["items"] + rest["items"] == whole["items"]
     assert (end["items"], end["next_after"]) == ([], rest["next_after"])
 
 
 def test_a_rated_match_tells_no_more_than_its_round(service: Service, world: World) -> None:
-    match_id, match = begun(world, rated=True)
+    playing = begun(world, rated=True)
 
-    told = get(service, f"/matches/{match_id}/rows")
+    told, rows = get(service, f"/matches/{playing.id}/rows"), playing.match.log.rows
 
-    assert (told["delayed"], told["items"]) == (True, public_items(match.log.rows[:2]))
-    assert told["rows"] == len(told["items"]) < len(public_items(match.log.rows))
+    assert (told["delayed"], told["items"]) == (True, public_items(rows[:2]))
+    assert told["rows"] == len(told["items"]) < len(public_items(rows))
 
 
 def test_a_match_that_is_over_shows_what_each_bot_was_asked(service: Service, world: World) -> None:
     match_id = ended(world, rated=True)
-    log = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
-    rows = [json.loads(line) for line in log]
+    rows = map(json.loads, service.anonymous().get(f"{API}/matches/{match_id}/log").data.splitlines())
     decision = [row for row in rows if row.get("source") == "bot"][5]
     n, seat = decision["n"], decision["seat"]
 
@@ -100,18 +90,13 @@ def test_a_match_that_is_over_shows_what_each_bot_was_asked(service: Service, wo
     match.begin()
     while match.n < n:
         match.receive(Answer(match.requests()[0].seat, choice=1))
-    asked = {request.seat: request for request in match.requests()}
-    sent = Questions(loaded.header, seat, loaded.aliases).encode(asked[seat])[1]
-    assert shown["question"] == json.loads(sent)
-    assert (shown["row"], shown["n"], shown["seat"]) == (decision["row"], n, seat)
-    assert shown["decision"] == decision
+    (asked,) = (request for request in match.requests() if request.seat == seat)
+    question = json.loads(Questions(loaded.header, seat, loaded.aliases).encode(asked)[1])
+    assert shown == {"row": decision["row"], "n": n, "seat": seat, "question": question, "decision": decision}
 
 
-def test_a_log_that_is_closed_shows_nothing_of_its_decisions_and_a_row_that_is_none_is_not_found(
-    service: Service, world: World
-) -> None:
-    running, _ = begun(world)
-    over = ended(world)
+def test_a_closed_log_shows_no_decision_and_a_row_that_is_none_is_not_found(service: Service, world: World) -> None:
+    running, over = begun(world).id, ended(world)
     client = service.anonymous()
 
     for path in ("decisions/2", "verification"):
@@ -140,7 +125,8 @@ def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: 
 
     told = get(service, f"/matches/{first}/rows")
     assert (told["status"], told["open"], told["delayed"], told["pace"]) == ("finished", False, True, "all_tables")
-    assert told["placements"] == [seat.placement for seat in seats_of(world, first)]
+    with world.database.read() as session:
+        assert told["placements"] == [seat.placement for seat in matches.seats_of(session, [first])[first]]
     assert told["items"] == []
 
     (claim,) = world.claim(match_id=second)
@@ -151,27 +137,16 @@ def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: 
     assert {card for hand in deal["hands"] for card in hand} == {"??"}
 
 
-def seats_of(world: World, match_id: str) -> list[MatchSeat]:
-    with world.database.read() as session:
-        return matches.seats_of(session, [match_id])[match_id]
-
-
-def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
-    service: Service, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_is_verified_once_few_at_a_time(service: Service, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_replay, "SLOT_TIMEOUT_S", 0.0)
     match_id = ended(world)
     *log, signature = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
     path = f"/matches/{match_id}/verification"
 
-    with ExitStack() as others:
-        for _ in range(log_replay.MOST_CONCURRENT):
-            others.enter_context(log_replay.limit_replays())
+    with log_replay.limit_replays(), log_replay.limit_replays():
         refused = service.anonymous().get(API + path)
     found = get(service, path)
-    with ExitStack() as others:
-        for _ in range(log_replay.MOST_CONCURRENT):
-            others.enter_context(log_replay.limit_replays())
+    with log_replay.limit_replays(), log_replay.limit_replays():
         again = get(service, path)
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
@@ -199,17 +174,13 @@ def test_anyone_can_read_the_overview(service: Service, world: World) -> None:
     tournament_id = tournaments.create(world)
     begun(world, tournament_id=tournament_id)
 
-    names = []
     for anonymous in (True, False):
         with world.database.write() as session:
             session.get_one(Tournament, tournament_id).anonymous = anonymous
         service.app.extensions.pop("referee.now", None)  # drop the overview that is cached for two seconds
         now = get(service, "/now")
-        names += [seat["name"] for match in now["matches"] for seat in match["seats"]]
-
-    assert names[:2] == [None, None]
-    assert len(names) == 4
-    assert None not in names[2:]
+        ((first, second),) = (match["seats"] for match in now["matches"])
+        assert [seat["name"] is None for seat in (first, second)] == [anonymous] * 2
     assert now["counts"] == {"running": 1, "waiting": 0, "results": 0, "tournaments": 0, "open": 1}
     assert now["tournaments"] == []
 
@@ -218,16 +189,14 @@ def test_D3_two_matches_that_differ_in_hidden_cards_alone_are_told_alike(service
     deck = list(DECK)
     told, logs = [], []
     for cards in (deck, [*deck[:3], deck[4], deck[3], *deck[5:40], deck[41], deck[40], *deck[42:]]):
-        match_id = world.match(world.bots(3), game="pool-nap", rated=False)
-        (claim,) = world.claim(match_id=match_id)
-        match = Match(world.load(match_id).header, Dealt(cards))
+        (claim,) = world.claim(match_id=world.match(world.bots(3), game="pool-nap", rated=False))
+        match = Match(world.load(claim.match_id).header, Dealt(cards))
         match.begin()
-        for _ in range(2):  # bids; no card is played
-            match.receive(Answer(match.requests()[0].seat, choice=0))
-        with world.database.write() as session:
-            assert not record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
-        logs.append([parse_row(line).get("events") for line in match.lines])
-        told.append(get(service, f"/matches/{match_id}/rows")["items"])
+        playing = Playing(world, claim, match)
+        playing.receive(2)  # bids; no card is played
+        playing.record()
+        logs.append([parse_row(line).get("events") for line in playing.match.lines])
+        told.append(get(service, f"/matches/{playing.id}/rows")["items"])
 
     assert logs[0] != logs[1]
     assert told[0] == told[1]

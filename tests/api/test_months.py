@@ -1,4 +1,4 @@
-"""Final standings of months: API, file, pages and command."""
+"""Final standings of months: API, file, pages and command. What stands before a ± is the strength, not the rating."""
 
 import csv
 import io
@@ -13,8 +13,7 @@ from sqlalchemy import insert, update
 from werkzeug.serving import make_server
 
 from referee.cli.main import main
-from referee.ladders import months
-from referee.ladders.tables import Ladder, LadderMonth, MonthRow
+from referee.ladders.tables import Ladder, LadderMonth, MonthRow, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
 from tests.api.conftest import Service
@@ -23,34 +22,34 @@ from tests.database.world import World
 API = "/api/v1"
 HTML = {"Accept": "text/html"}
 OCTOBER = date(2026, 10, 1)
+RATING = 1_700 * MICRO
 PAYLOAD = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def ladder(service: Service) -> str:
-    """Return the id of a ladder with a closed month that has a champion, and one before without."""
+def champion(service: Service) -> tuple[str, str]:
+    """Return the champion of the closed month of a ladder, and the ladder; the month before has no champion."""
     result: Result = World(service.database).play([service.verified_bot(service.person())["id"] for _ in range(2)])
     ladder_id, owner_id = str(result.ladder_id), service.person().id
+    known, unknown = {"strength": 1_598.04, "strength_error": 34.44}, {"strength": None, "strength_error": None}
+    closed = {"ladder_id": ladder_id, "as_of_seq": 1, "matches": 40, "closed_at": datetime(2026, 11, 1, tzinfo=UTC)}
+    october = {**closed, "month": OCTOBER, "bots": 2, "champion_id": result.bots[0]}
+    september = {**closed, "month": date(2026, 9, 1), "bots": 0, "champion_id": None}
+    row = {"ladder_id": ladder_id, "month": OCTOBER, "owner_id": owner_id, "owner_name": "Ada", "games": 90}
+    first = {"rank": 1, "bot_id": result.bots[0], "name": PAYLOAD, "value": RATING, **known}
+    second = {"rank": 2, "bot_id": result.bots[1], "name": "=Second", "value": 1_698 * MICRO + 250_000, **unknown}
     with service.database.write() as session:
-        closed = {"ladder_id": ladder_id, "as_of_seq": 1, "matches": 40, "closed_at": datetime(2026, 11, 1, tzinfo=UTC)}
-        session.execute(
-            insert(LadderMonth),
-            [
-                {**closed, "month": OCTOBER, "bots": 2, "champion_id": result.bots[0]},
-                {**closed, "month": date(2026, 9, 1), "bots": 0, "champion_id": None},
-            ],
-        )
-        rows = [
-            {"rank": rank, "bot_id": bot, "name": name, "value": (1_700 - rank) * MICRO + 250_000, **estimate}
-            for rank, bot, name, estimate in (
-                (1, result.bots[0], PAYLOAD, {"strength": 1_598.04, "strength_error": 34.44}),
-                (2, result.bots[1], "=Second", {"strength": None, "strength_error": None}),
-            )
-        ]
-        owner = {"owner_id": owner_id, "owner_name": "Ada", "games": 90, "matches": 40}
-        session.execute(insert(MonthRow), [{"ladder_id": ladder_id, "month": OCTOBER, **owner, **row} for row in rows])
+        session.execute(insert(LadderMonth), [october, september])
+        session.execute(insert(MonthRow), [{**row, "matches": 40, **bot} for bot in (first, second)])
         session.execute(update(Ladder).values(official=True, daily_matches=48))
-    return ladder_id
+        session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=RATING))
+        session.add(RatingError(ladder_id=ladder_id, bot_id=result.bots[0], as_of_seq=1, **known))
+    return result.bots[0], ladder_id
+
+
+@pytest.fixture
+def ladder(champion: tuple[str, str]) -> str:
+    return champion[1]
 
 
 def text_of(client: FlaskClient, path: str) -> str:
@@ -70,47 +69,51 @@ def test_the_months_of_a_ladder_are_listed_with_their_champions(service: Service
     assert whole["items"] == first["items"] + second["items"]
     october, september = whole["items"]
     assert (october["bots"], october["matches"], october["as_of_seq"]) == (2, 40, 1)
-    assert (october["champion"]["name"], october["champion"]["rating"]) == (PAYLOAD, 1_699.2)
+    assert (october["champion"]["name"], october["champion"]["rating"]) == (PAYLOAD, 1_700.0)
     assert september["champion"] is None
 
 
-def test_a_month_has_its_final_standings_also_as_a_file(service: Service, ladder: str) -> None:
-    client = service.anonymous()
+def test_a_month_has_its_final_standings_also_as_a_file(service: Service, champion: tuple[str, str]) -> None:
+    bot, ladder = champion
+    client, path = service.anonymous(), f"{API}/ladders/{ladder}/months/2026-10"
 
-    found = client.get(f"{API}/ladders/{ladder}/months/2026-10").get_json()
-    first = client.get(f"{API}/ladders/{ladder}/months/2026-10?limit=1").get_json()
-    file = client.get(f"{API}/ladders/{ladder}/months/2026-10.csv")
-    rows = list(csv.DictReader(io.StringIO(file.get_data(as_text=True), newline="")))
+    found, first = client.get(path).get_json(), client.get(f"{path}?limit=1").get_json()
+    file = client.get(f"{path}.csv")
+    rows = list(csv.DictReader(io.StringIO(file.text, newline="")))
 
     assert (found["ladder"], found["month"], found["game"]) == (ladder, "2026-10", "saint-poker")
-    assert [(row["rank"], row["strength"], row["strength_error"], row["matches"]) for row in found["items"]] == [
-        (1, 1_598.0, 34.4, 40),
-        (2, None, None, 40),
-    ]
+    shown = [(row["rank"], row["strength"], row["strength_error"], row["matches"]) for row in found["items"]]
+    assert found["items"][1]["rating"] == 1_698.2
+    assert shown == [(1, 1_598.0, 34.4, 40), (2, None, None, 40)]
     assert (first["items"], found["next"]) == (found["items"][:1], None)
     assert file.headers["Content-Type"].startswith("text/csv")
     assert f'filename="{ladder}-2026-10.csv"' in file.headers["Content-Disposition"]
-    assert [(row["rank"], row["bot"], row["rating_micro"]) for row in rows] == [
-        (str(row["rank"]), row["bot"], str(row["rating_micro"])) for row in found["items"]
-    ]
+    for row, item in zip(rows, found["items"], strict=True):
+        assert (row["rank"], row["bot"], row["rating_micro"]) == (
+            str(item["rank"]),
+            item["bot"],
+            str(item["rating_micro"]),
+        )
     assert [(row["strength"], row["strength_error"]) for row in rows] == [("1598.0", "34.4"), ("", "")]
     assert rows[1]["name"] == "'=Second"  # a spreadsheet would run it as a formula
+    present = client.get(f"{API}/ladders/{ladder}").get_json()["items"][0]
+    rank = client.get(f"{API}/ladders/{ladder}/ranks/{bot}").get_json()
+    for row in (present, rank, found["champion"], found["items"][0]):
+        assert (row["rating"], row["strength"], row["strength_error"]) == (1_700.0, 1_598.0, 34.4)
+    assert not any("error" in row for row in (present, rank, found["champion"], *rows))
 
 
-@pytest.mark.parametrize("month", ["2026-08", "2026-13", "2026-1", "1999-10", "november", "2026-10-01"])
-@pytest.mark.parametrize("path", ["{}", "{}.csv"])
-def test_a_month_without_standings_is_not_found(service: Service, ladder: str, month: str, path: str) -> None:
-    answer = service.anonymous().get(f"{API}/ladders/{ladder}/months/{path.format(month)}")
+def test_a_month_without_standings_is_not_found(service: Service, ladder: str) -> None:
+    for month in ("2026-08", "2026-13", "2026-1", "1999-10", "november", "2026-10-01"):
+        for path in (month, f"{month}.csv"):
+            answer = service.anonymous().get(f"{API}/ladders/{ladder}/months/{path}")
+            assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), path
 
-    assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")
 
-
-def test_pages_show_the_month_its_champion_and_lead_to_the_file(service: Service, ladder: str) -> None:
-    client = service.anonymous()
-    with service.database.read() as session:
-        closed = months.get_month(session, ladder, OCTOBER)
-    assert closed.champion is not None
-    bot = closed.champion.bot_id
+def test_pages_show_the_month_its_champion_and_the_error_of_strengths(
+    service: Service, champion: tuple[str, str]
+) -> None:
+    (bot, ladder), client = champion, service.anonymous()
 
     month = text_of(client, f"/ladders/{ladder}/months/2026-10")
     shown = {
@@ -120,14 +123,21 @@ def test_pages_show_the_month_its_champion_and_lead_to_the_file(service: Service
 
     assert "October 2026" in month
     assert re.search(r"Champion: <strong><a[^>]*/bots/" + bot, month)
-    assert "rating 1\u202f699.2, strength 1\u202f598 ± 34" in month
+    assert "rating 1\u202f700.0, strength 1\u202f598 ± 34" in month
     assert f"{API}/ladders/{ladder}/months/2026-10.csv" in month
     assert "No champion: no bot had at least 10 matches" in empty
     for path, page in shown.items():
         assert f'href="/ladders/{ladder}/months/2026-10"' in page, path
     assert "Champion of" in shown[f"/bots/{bot}"]
-    assert "Champions of October 2026" in shown["/"]
-    assert not any("<img src=x" in page for page in (month, *shown.values()))
+    assert "Champions of October 2026" in shown.pop("/")
+    for page in (month, *shown.values()):
+        assert "<img src=x" not in page
+        text = re.sub(r"<[^>]+>", " ", page).replace("\u202f", "")
+        assert set(re.findall(r"(\S+)\s+±\s+(\d\S*)", text)) == {("1598", "34")}
+        assert "1700.0" in text
+    assert "95 % interval: 1\u202f564 to 1\u202f632" in shown[f"/ladders/{ladder}"]
+    badge = client.get(f"/bots/{bot}/badge.svg").text
+    assert ("1\u202f700" in badge, "±" in badge) == (True, False)
 
 
 def test_the_page_of_months_says_when_the_first_comes(service: Service) -> None:
@@ -156,6 +166,6 @@ def test_the_command_shows_a_month(service: Service, ladder: str) -> None:
 
     assert (told.exit_code, nothing.exit_code) == (0, 0)
     assert f"2026-10, champion {PAYLOAD}" in told.output
-    assert re.search(r"1699\.2 +1598 ± 34 ", told.output)
+    assert re.search(r"1700\.0 +1598 ± 34 ", told.output)
     assert nothing.output == "No ladder has final standings of 2026-08.\n"
     assert "must be a month such as 2026-11" in wrong.output

@@ -12,10 +12,11 @@ from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.match.log import PublicView
 from referee.match.match import Answer, Match
-from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
+from tests.api import playing as playing_
 from tests.api.conftest import API, Service
+from tests.api.playing import Playing
 from tests.api.test_site_tournaments import read, words
 from tests.database import tournaments
 from tests.database.world import World, played
@@ -36,16 +37,12 @@ def overview(service: Service) -> Any:
     return service.anonymous().get(f"{API}/now").get_json()
 
 
-def begin(world: World, answers: int = 0, **plan: Any) -> tuple[str, Match]:
-    """Return a running match and its id, with the rows of a number of answers recorded."""
-    match_id = world.match(**{"rated": False, **plan})
-    (claim,) = world.claim(match_id=match_id)
-    match = world.resumed(match_id)
-    for _ in range(answers):
-        match.receive(Answer(match.requests()[0].seat, choice=0))
-    with world.database.write() as session:
-        assert not record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
-    return match_id, match
+def begin(world: World, answers: int = 0, **plan: Any) -> Playing:
+    """Return a running match, with the rows of a number of answers recorded."""
+    playing = playing_.begin(world, **{"rated": False, **plan})
+    playing.receive(answers)
+    playing.record()
+    return playing
 
 
 def events_of(match: Match) -> list[Json]:
@@ -57,52 +54,55 @@ def stored(world: World, match_id: str) -> StoredMatch:
         return session.get_one(StoredMatch, match_id)
 
 
-def shown_alone(service: Service, world: World, match_id: str) -> tuple[list[int] | None, str]:
+def shown_alone(service: Service, playing: Playing) -> tuple[list[int] | None, str]:
     """Return the scores and the round of the only running match in the overview, and end the match."""
     (shown,) = overview(service)["matches"]
-    assert shown["id"] == match_id
-    with world.database.write() as session:
-        session.get_one(StoredMatch, match_id).status = MatchState.CANCELLED
+    assert shown["id"] == playing.id
+    with service.database.write() as session:
+        session.get_one(StoredMatch, playing.id).status = MatchState.CANCELLED
     return shown["scores"], shown["round"]
 
 
 def test_running_matches_have_their_public_scores(service: Service, world: World) -> None:
-    match_id, _ = begin(world)
-    assert shown_alone(service, world, match_id) == (None, "Round 1")
+    assert shown_alone(service, begin(world)) == (None, "Round 1")
 
-    far_id, far = begin(world, answers=12)
-    scores = [event["scores"] for event in events_of(far) if "scores" in event]
-    assert shown_alone(service, world, far_id) == (scores[-1], f"Round {len(scores)}")
+    far = begin(world, answers=12)
+    scores = [event["scores"] for event in events_of(far.match) if "scores" in event]
+    assert shown_alone(service, far) == (scores[-1], f"Round {len(scores)}")
 
-    delayed_id, delayed = begin(world, answers=13, rated=True)
-    rows = service.anonymous().get(f"{API}/matches/{delayed_id}/rows").get_json()["items"]
-    public = read_live_score(stored(world, delayed_id), rows)
-    assert shown_alone(service, world, delayed_id) == (public.scores, public.round)
-    assert len(rows) < len(delayed.log.rows)
+    delayed = begin(world, answers=13, rated=True)
+    rows = service.anonymous().get(f"{API}/matches/{delayed.id}/rows").get_json()["items"]
+    public = read_live_score(stored(world, delayed.id), rows)
+    assert shown_alone(service, delayed) == (public.scores, public.round)
+    assert len(rows) < delayed.recorded
 
 
-@pytest.mark.parametrize("game", sorted(catalogue()))
-def test_each_game_names_the_member_of_its_events_with_the_scores(service: Service, world: World, game: str) -> None:
-    bots = [service.verified_bot(service.person(), game)["id"] for _ in range(4)]
-    match_id, match = begin(world, game=game, seated=bots)
-    played(match)
+def test_each_game_names_the_member_of_its_events_with_the_scores(service: Service, world: World) -> None:
+    for game in catalogue():
+        bots = [service.verified_bot(service.person(), game)["id"] for _ in range(4)]
+        playing = begin(world, game=game, seated=bots)
+        played(playing.match)
 
-    score = read_live_score(stored(world, match_id), PublicView(match.log.rows[0]).add(match.log.rows))
+        score = score_of(playing)
 
-    assert score.scores == match.state.scores()
-    assert score.round
+        assert score.scores == playing.match.state.scores()
+        assert score.round
+
+
+def score_of(playing: Playing) -> LiveScore:
+    rows = playing.match.log.rows
+    return read_live_score(stored(playing.world, playing.id), PublicView(rows[0]).add(rows))
 
 
 def test_prisoners_has_scores_before_its_deal_ends(service: Service, world: World) -> None:
     bots = [service.verified_bot(service.person(), "prisoners")["id"] for _ in range(3)]
-    match_id, match = begin(world, game="prisoners", seated=bots)
+    playing = begin(world, game="prisoners", seated=bots)
+    match = playing.match
     while len(won := [event for event in events_of(match) if event["event"] == "prisoner" and event["points"]]) < 3:
         request = match.requests()[0]
         match.receive(Answer(request.seat, choice=len(request.legal_actions) // 2))
 
-    score = read_live_score(stored(world, match_id), PublicView(match.log.rows[0]).add(match.log.rows))
-
-    assert score.scores == match.state.scores()
+    assert score_of(playing).scores == match.state.scores()
     assert sum(match.state.scores()) == sum(event["points"] for event in won)
     assert not any("scores" in event for event in events_of(match))
 
@@ -111,8 +111,8 @@ def test_one_match_of_each_game_is_shown_the_closest_first(service: Service, wor
     close, far = LiveScore([19, 3, 20], ""), LiveScore([-20, 40, 30], "")
     assert close.gap < far.gap < LiveScore(None, "").gap
 
-    first, second = (begin(world, answers=count)[0] for count in (0, 12))
-    other, third = begin(world, game="pool-nap", answers=8)[0], begin(world, answers=24)[0]
+    first, second = (begin(world, answers=count).id for count in (0, 12))
+    other, third = begin(world, game="pool-nap", answers=8).id, begin(world, answers=24).id
     with service.app.app_context(), world.database.read() as session:
         matches = [session.get_one(StoredMatch, match_id) for match_id in (first, second, other)]
         chosen = choose_matches(session, matches)
@@ -130,38 +130,34 @@ def test_one_match_of_each_game_is_shown_the_closest_first(service: Service, wor
     assert on_page == sorted(shown, key=lambda match_id: stored(world, match_id).game)  # in fixed places
 
 
-def test_the_featured_match_is_featured_until_it_is_over(
-    service: Service, anonymous: FlaskClient, world: World
-) -> None:
+def test_the_featured_match_stays_until_it_is_over(service: Service, anonymous: FlaskClient, world: World) -> None:
     assert overview(service)["featured"] is None
-    first, _ = begin(world)
+    first = begin(world).id
     assert overview(service)["featured"] == first
 
-    second, _ = begin(world, tournament_id=tournaments.create(world))  # those of tournaments come first
+    second = begin(world, tournament_id=tournaments.create(world)).id  # those of tournaments come first
 
     assert featured_on(read(anonymous, "/")) == first
     assert overview(service)["featured"] == second  # a process that has shown none yet
 
 
-def test_the_first_page_plays_a_running_match_else_the_last_result(
-    service: Service, anonymous: FlaskClient, world: World
-) -> None:
+def test_the_first_page_plays_a_match_else_the_last_result(anonymous: FlaskClient, world: World) -> None:
     assert 'id="featured"' not in read(anonymous, "/")
     over = world.play(world.bots(2), options={"rounds": 2}, rated=False)
     assert featured_on(read(anonymous, "/")) == over.match_id
     world.play(world.bots(2), options={"rounds": 2}, rated=False)
-    hidden, _ = begin(world, rated=True)
+    hidden = begin(world, rated=True).id
     page = read(anonymous, "/")
     assert featured_on(page) != hidden
     assert "Last result" in words(page)
 
-    running, _ = begin(world)
+    running = begin(world).id
 
     assert featured_on(read(anonymous, "/")) == running
 
 
 @pytest.mark.parametrize(("seats", "choice"), [(2, 0), (3, 1), (4, 2)])
-def test_results_name_the_winners_first_with_the_scores_in_that_order(
+def test_results_name_the_winners_first(
     service: Service, anonymous: FlaskClient, world: World, seats: int, choice: int
 ) -> None:
     bots = [service.verified_bot(service.person(), "prisoners")["id"] for _ in range(seats)]
@@ -171,21 +167,15 @@ def test_results_name_the_winners_first_with_the_scores_in_that_order(
 
     match = anonymous.get(f"{API}/matches/{result.match_id}").get_json()
     placed = sorted(match["seats"], key=lambda seat: seat["placement"])
-    first = sum(seat["placement"] == 1 for seat in placed)
+    names, first = [seat["name"] for seat in placed], sum(seat["placement"] == 1 for seat in placed)
     verb = " tied ahead of " if first > 1 else " beat "
-    joined = [" and ".join(", ".join(names).rsplit(", ", 1)) for names in split(placed, first) if names]
-    said = verb.join(joined) + (" tied" if first == seats else "")
+    joined = [" and ".join(", ".join(group).rsplit(", ", 1)) for group in (names[:first], names[first:]) if group]
     joint = " – " if min(result.scores) < 0 else "–"
     scores = joint.join(count(result.scores[seat["seat"]]) for seat in placed)
-    assert line.startswith(f"{said} {scores} Prisoners")
+    assert line.startswith(f"{verb.join(joined)}{' tied' if first == seats else ''} {scores} Prisoners")
 
 
-def split(placed: list[Any], first: int) -> tuple[list[str], list[str]]:
-    names = [seat["name"] for seat in placed]
-    return names[:first], names[first:]
-
-
-def test_scores_are_shown_when_the_deals_are_revealed(service: Service, anonymous: FlaskClient, world: World) -> None:
+def test_scores_are_shown_when_the_deals_are_revealed(anonymous: FlaskClient, world: World) -> None:
     tournaments.begun(world, 4, deal_sharing="common", options={"rounds": 2})
     first, second = world.claim(2)
     world.finish(first)

@@ -10,8 +10,6 @@ from api.pages import renderings
 from tests.api.conftest import Service
 from tests.database.world import World
 
-PAGES = pytest.mark.parametrize("path", ["/", "/ladders/{ladder}", "/ladders/{ladder}?sort=games"])
-
 
 @pytest.fixture
 def world(service: Service) -> World:
@@ -19,16 +17,9 @@ def world(service: Service) -> World:
 
 
 @pytest.fixture
-def seated(world: World) -> list[str]:
-    return world.bots(2)
-
-
-@pytest.fixture
-def ladder(world: World, seated: list[str]) -> str:
+def ladder(world: World) -> str:
     """Return the ladder of a match that has ended."""
-    found = world.play(seated).ladder_id
-    assert found is not None
-    return found
+    return str(world.play(world.bots(2)).ladder_id)
 
 
 def renew(client: FlaskClient, shown: TestResponse, path: str, encoding: str = "identity") -> TestResponse:
@@ -37,16 +28,20 @@ def renew(client: FlaskClient, shown: TestResponse, path: str, encoding: str = "
     return client.get(path, headers=headers)
 
 
-@PAGES
+@pytest.fixture(params=["/", "/ladders/{ladder}", "/ladders/{ladder}?sort=games"])
+def path(request: pytest.FixtureRequest, ladder: str) -> str:
+    return str(request.param.format(ladder=ladder))
+
+
 def test_an_open_page_is_unchanged_until_a_match_ends(
-    service: Service, world: World, seated: list[str], ladder: str, path: str, monkeypatch: pytest.MonkeyPatch
+    service: Service, world: World, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(renderings, "REUSED_S", 0.0)
-    client, path = service.anonymous(), path.format(ladder=ladder)
+    client = service.anonymous()
     shown = client.get(path)
 
     unchanged = renew(client, shown, path)
-    world.play(seated)
+    world.play(world.bots(2))
     changed = renew(client, shown, path)
 
     assert (unchanged.status_code, unchanged.data) == (304, b"")
@@ -55,16 +50,15 @@ def test_an_open_page_is_unchanged_until_a_match_ends(
     assert changed.data == client.get(path).data != shown.data
 
 
-@PAGES
 def test_open_pages_share_a_rendering_for_a_moment(
-    service: Service, world: World, seated: list[str], ladder: str, path: str, monkeypatch: pytest.MonkeyPatch
+    service: Service, world: World, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(renderings, "REUSED_S", 1e6)
-    client, path = service.anonymous(), path.format(ladder=ladder)
+    client = service.anonymous()
     shown = client.get(path)
     renew(client, shown, path)
 
-    world.play(seated)
+    world.play(world.bots(2))
 
     assert renew(client, shown, path).status_code == 304
     loaded = client.get(path)  # without If-None-Match

@@ -1,9 +1,10 @@
-"""Rounds, tables and brackets: what is shown to whom."""
+"""Rounds, tables, brackets and standings: what is shown to whom."""
 
+from fractions import Fraction
 from typing import Any
 
 from tests.api.conftest import API, Person, Service
-from tests.api.tournaments import drafted, play, started
+from tests.api.tournaments import drafted, opened, play, started
 
 
 def shown(person: Person, path: str) -> Any:
@@ -15,14 +16,11 @@ def shown(person: Person, path: str) -> Any:
 def seen(round_view: Any) -> list[list[str | None]]:
     """Return the bots that a round shows: by seat of each table, and by match."""
     tables = [[one["bot"] for one in table["entrants"]] for table in round_view["items"]]
-    return tables + [
-        [seat["bot"] for seat in match["seats"]] for table in round_view["items"] for match in table["matches"]
-    ]
+    matches = [match for table in round_view["items"] for match in table["matches"]]
+    return tables + [[seat["bot"] for seat in match["seats"]] for match in matches]
 
 
-def test_D13_a_round_tells_who_sits_at_a_rated_table_when_it_is_over(
-    service: Service, owner: Person, organiser: Person
-) -> None:
+def test_D13_a_round_tells_who_sits_at_a_table_that_is_over(service: Service, owner: Person, organiser: Person) -> None:
     tournament_id = started(service, organiser, 5, format="swiss", format_options={"rounds": 2})
     path = f"/tournaments/{tournament_id}/rounds"
 
@@ -67,18 +65,12 @@ def test_an_event_may_tell_who_plays(service: Service, owner: Person, organiser:
         round_view = shown(owner, f"/tournaments/{one}/rounds/1")
         assert None not in round_view["items"][0]["entrants"][0].values()
         (match,) = shown(owner, f"/matches?tournament={one}&tournament_round=1")["items"]
-        assert (
-            [seat["entrant"] for seat in match["seats"]]
-            == [seat["bot"] for seat in match["seats"]]
-            == seen(round_view)[1]
-        )
-    bot = round_view["items"][0]["entrants"][0]["bot"]
-    assert len(shown(owner, f"/matches?bot={bot}")["items"]) == 1
+        entrants, bots = ([seat[name] for seat in match["seats"]] for name in ("entrant", "bot"))
+        assert entrants == bots == seen(round_view)[1]
+    assert len(shown(owner, f"/matches?bot={bots[0]}")["items"]) == 1
 
 
-def test_tables_are_paged_and_what_is_not_there_is_not_found(
-    service: Service, owner: Person, organiser: Person
-) -> None:
+def test_tables_are_paged_and_others_are_not_found(service: Service, owner: Person, organiser: Person) -> None:
     tournament_id = started(service, organiser, 6, rated=False)
     path = f"/tournaments/{tournament_id}/rounds"
 
@@ -96,9 +88,7 @@ def test_tables_are_paged_and_what_is_not_there_is_not_found(
     assert owner.get(f"/tournaments/trn_{'0' * 26}/rounds").status_code == 404
 
 
-def test_a_bracket_shows_what_is_over_what_is_played_and_what_is_to_come(
-    service: Service, owner: Person, organiser: Person
-) -> None:
+def test_a_bracket_shows_past_present_and_future_rounds(service: Service, owner: Person, organiser: Person) -> None:
     tournament_id = started(service, organiser, 4, format="knockout", format_options={"third_place": True})
     path = f"/tournaments/{tournament_id}/bracket"
     client = service.anonymous()
@@ -118,13 +108,80 @@ def test_a_bracket_shows_what_is_over_what_is_played_and_what_is_to_come(
     hidden = {"bot": None, "name": None, "seed": None, "origin": None, "points": None, "advanced": None}
     assert [table["label"] for table in final["tables"]] == ["final", "third_place"]
     assert final["tables"][0]["entrants"] == [hidden, hidden]
-    assert {
-        one["origin"]["tournament_round"] for table in told["rounds"][1]["tables"] for one in table["entrants"]
-    } == {1}
+    finalists = [one for table in told["rounds"][1]["tables"] for one in table["entrants"]]
+    assert {one["origin"]["tournament_round"] for one in finalists} == {1}
     assert [round_view["state"] for round_view in over.get_json()["rounds"]] == ["over", "over"]
     again = client.get(API + path, headers={"If-None-Match": over.headers["ETag"]})
     assert again.status_code == 304
 
 
-def test_other_formats_have_no_bracket(organiser: Person) -> None:
+def test_others_have_no_bracket(organiser: Person) -> None:
     assert organiser.get(f"/tournaments/{drafted(organiser)}/bracket").status_code == 409
+
+
+def test_pages_and_rows_of_the_standings_fit_together(service: Service, owner: Person, organiser: Person) -> None:
+    tournament_id = started(service, organiser, 4, cycles=3)
+    path = f"/tournaments/{tournament_id}"
+    play(service, tournament_id, 16)
+
+    table = shown(owner, f"{path}/standings")
+    first = shown(owner, f"{path}/standings?limit=3")
+    rest = shown(owner, f"{path}/standings?limit=3&cursor={first['next']}")
+    own = [shown(owner, f"{path}/standings/{row['bot']}") for row in table["items"]]
+
+    rows = table["items"]
+    assert (table["results"], table["samples"], table["next"]) == (16, 1000, None)
+    assert {page["as_of_seq"] for page in (table, first, rest, *own)} == {table["as_of_seq"]}
+    assert first["items"] + rest["items"] == rows == [one["row"] for one in own]
+    assert [one["total"] for one in own] == [4] * 4
+    assert sum(Fraction(row["points_exact"]) for row in rows) == 16
+    assert [column["name"] for column in rows[0]["tie_breaks"]] == shown(owner, path)["tie_breaks"]
+    for row in rows:
+        assert row["wins"] + row["draws"] + row["losses"] == row["matches"]
+        bar = row["error_bar"]
+        assert bar["groups"] == row["matches"] >= 6
+        assert 0 <= bar["low"] <= row["points_per_match"] <= bar["high"] <= 1
+
+
+def test_a_table_moves_with_all_that_counts(service: Service, owner: Person, organiser: Person, admin: Person) -> None:
+    tournament_id = started(service, organiser, 3, deal_sharing="own")
+    path, client = f"/tournaments/{tournament_id}", service.anonymous()
+
+    before = client.get(f"{API}{path}/standings")
+    unchanged = client.get(f"{API}{path}/standings", headers={"If-None-Match": before.headers["ETag"]})
+    play(service, tournament_id, 2)
+    played = shown(owner, f"{path}/standings")
+    (match, *_) = shown(owner, f"/matches?tournament={tournament_id}&status=finished")["items"]
+    refused = service.person("organiser").post(f"/matches/{match['id']}/void", {"reason": "a cable was cut"})
+    voided = admin.post(f"/matches/{match['id']}/void", {"reason": "a cable was cut", "rematch": True})
+    after = shown(owner, f"{path}/standings")
+    told = shown(owner, f"/matches/{match['id']}")
+    rematch = shown(owner, f"/matches/{voided.get_json()['rematches'][0]}")
+    organiser.post(f"{path}/withdraw", {"bot": match["seats"][0]["bot"]})
+    left = shown(owner, f"{path}/standings/{match['seats'][0]['bot']}")
+
+    empty = before.get_json()
+    assert (empty["as_of_seq"], empty["results"], [row["rank"] for row in empty["items"]]) == (0, 0, [1, 1, 1])
+    assert empty["items"][0]["error_bar"] == {"low": None, "high": None, "groups": 0}
+    assert (unchanged.status_code, before.headers["Cache-Control"]) == (304, "no-cache")
+    assert (played["results"], after["results"]) == (2, 1)
+    assert refused.status_code == 403
+    assert voided.get_json()["void"] == [match["id"]]
+    assert len(voided.get_json()["ledger_entries"]) == 1
+    assert (told["status"], told["reason"]) == ("void", "a cable was cut")
+    assert (rematch["status"], rematch["rematch_of"]) == ("due", match["id"])
+    assert rematch["tournament_round"] == match["tournament_round"]
+    assert left["row"]["withdrawn"] is True
+    again = admin.post(f"/matches/{match['id']}/void", {"reason": "a cable was cut"})
+    assert again.status_code == 409
+
+
+def test_what_is_not_there_has_no_table(owner: Person, organiser: Person) -> None:
+    path = f"/tournaments/{opened(organiser)}"
+    nobody, nothing = f"bot_{'0' * 26}", f"/tournaments/trn_{'0' * 26}"
+
+    assert owner.get(f"{path}/standings/{nobody}").status_code == 404
+    assert shown(owner, f"{path}/standings")["items"] == []
+    assert owner.get(f"{nothing}/standings").status_code == 404
+    assert owner.get(f"{path}/standings?limit=0").status_code == 422
+    assert owner.get(f"{path}/standings?cursor=x").status_code == 422

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from api.pages import formatting, static_files
 from api.pages.guides import address_in, guides
-from api.pages.markdown import render_markdown, slug
+from api.pages.markdown import Rendered, render_markdown, slug
 from api.pages.page import POLICY
 from referee.bots.states import BotState
 from referee.figures import count
@@ -20,7 +20,7 @@ from referee.tournaments.states import TournamentState
 from referee.viewer.presentation import presentations
 from referee.workflows.explaining.unrated import UNRATED_REASONS
 from referee_extras.notifications.states import WebhookState
-from tests.api.conftest import Person, Service
+from tests.api.conftest import Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")
 OWN = [name for name in static_files._files() if name.endswith((".js", ".css")) and not name.startswith("docs")]
@@ -31,24 +31,33 @@ def browser(service: Service) -> FlaskClient:
     return service.anonymous()
 
 
-def named(page: str) -> list[str]:
-    return re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
-
-
 # -- pages --
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_of_an_empty_record_is_sent_under_the_policy(browser: FlaskClient, path: str) -> None:
-    answer = browser.get(path)
+    answer, head = browser.get(path), browser.head(path)
 
     assert (answer.status_code, answer.mimetype) == (200, "text/html")
     assert answer.headers["Content-Security-Policy"] == POLICY
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["Cache-Control"] == "no-cache"
     assert not re.search(r"<script(?![^>]*(?:src=|application/json))|<style| style=| on\w+=", answer.text)
     assert "Set-Cookie" not in answer.headers
     assert re.search("<title>(Referee: .+|.+ · Referee)</title>", answer.text)
+    assert (head.status_code, head.data, head.headers["ETag"]) == (200, b"", answer.headers["ETag"])
+    again = browser.get(path, headers={"If-None-Match": answer.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    small = browser.get(path, headers={"Accept-Encoding": "gzip"})
+    assert (answer.headers.get("Content-Encoding"), small.headers["Content-Encoding"]) == (None, "gzip")
+    assert gzip.decompress(small.data) == answer.data
+    assert "Accept-Encoding" in ", ".join(small.headers.getlist("Vary"))
+    files = re.findall(r'(?:src|href)="(/static/[^"]+)"', answer.text)
+    assert files
+    for name in files:
+        found = browser.get(name, headers={"Accept-Encoding": "gzip"})
+        assert (found.status_code, found.headers["Cache-Control"]) == (200, static_files.CACHE_FOREVER)
 
 
 def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
@@ -59,57 +68,16 @@ def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
     assert (rules["require-trusted-types-for"], rules["trusted-types"]) == ("'script'", "'none'")
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_head_is_get_without_a_body(browser: FlaskClient, path: str) -> None:
-    got, told = browser.get(path), browser.head(path)
-
-    assert (told.status_code, told.data) == (200, b"")
-    assert told.headers["ETag"] == got.headers["ETag"]
-
-
-@pytest.mark.parametrize(
-    ("path", "there"),
-    [
-        ("/ladders/", "/ladders"),
-        ("/ladders//?page=2", "/ladders?page=2"),
+def test_a_slash_too_many_is_taken_away(browser: FlaskClient) -> None:
+    for path, there in [
+        *[("/ladders/", "/ladders"), ("/ladders//?page=2", "/ladders?page=2")],
         ("/%2Felsewhere.example/", "/elsewhere.example"),
-    ],
-)
-def test_a_slash_too_many_is_taken_away(browser: FlaskClient, path: str, there: str) -> None:
-    answer = browser.get(path, headers={"Accept": "text/html"})
-
-    assert (answer.status_code, answer.headers["Location"]) == (308, there)
-
-
-def test_an_unchanged_page_is_not_sent_again(browser: FlaskClient) -> None:
-    first = browser.get("/games")
-
-    again = browser.get("/games", headers={"If-None-Match": first.headers["ETag"]})
-
-    assert (again.status_code, again.data) == (304, b"")
-    assert first.headers["Cache-Control"] == "no-cache"
-
-
-def test_pages_are_packed_for_those_who_take_it(browser: FlaskClient) -> None:
-    plain = browser.get("/games/pool-nap")
-    small = browser.get("/games/pool-nap", headers={"Accept-Encoding": "gzip"})
-
-    assert "Content-Encoding" not in plain.headers
-    assert small.headers["Content-Encoding"] == "gzip"
-    assert gzip.decompress(small.data) == plain.data
-    assert "Accept-Encoding" in ", ".join(small.headers.getlist("Vary"))
+    ]:
+        answer = browser.get(path, headers={"Accept": "text/html"})
+        assert (answer.status_code, answer.headers["Location"]) == (308, there)
 
 
 # -- files --
-
-
-def test_files_of_a_page_are_kept_for_good_under_their_version(browser: FlaskClient) -> None:
-    files = {name for path in PAGES for name in named(browser.get(path).text)}
-
-    assert files
-    for name in files:
-        answer = browser.get(name, headers={"Accept-Encoding": "gzip"})
-        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, static_files.CACHE_FOREVER)
 
 
 def test_a_file_of_another_version_is_had_but_not_kept(browser: FlaskClient) -> None:
@@ -118,20 +86,18 @@ def test_a_file_of_another_version_is_had_but_not_kept(browser: FlaskClient) -> 
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-cache")
 
 
-@pytest.mark.parametrize("name", ["site/none.js", "../app.py", "%2e%2e/app.py", "site/", "v-/", "site%2flive.py"])
-def test_no_other_files_are_had(browser: FlaskClient, name: str) -> None:
-    answer = browser.get(f"/static/{name}", headers={"Accept": "text/html"})
-
-    assert answer.status_code == 404
-    assert answer.mimetype == "application/problem+json"
+def test_no_other_files_are_had(browser: FlaskClient) -> None:
+    for name in ("site/none.js", "../app.py", "%2e%2e/app.py", "site/", "v-/", "site%2flive.py"):
+        answer = browser.get(f"/static/{name}", headers={"Accept": "text/html"})
+        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json"), name
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_strings_of_scripts_end_on_their_lines(name: str) -> None:
+def test_strings_of_scripts_end_on_their_lines() -> None:
     """Required for removing comments and indentation line by line."""
-    for line in static_files._files()[name].content.decode().splitlines():
-        assert line.replace('"`"', "").count("`") % 2 == 0, line
-        assert not line.startswith(("//", "/**", " "))
+    for name in OWN:
+        for line in static_files._files()[name].content.decode().splitlines():
+            assert line.replace('"`"', "").count("`") % 2 == 0, line
+            assert not line.startswith(("//", "/**", " ")), name
 
 
 def test_only_comment_lines_and_indentation_are_left_out() -> None:
@@ -157,66 +123,53 @@ def test_style_sheets_lose_spaces_but_not_those_that_mean_something() -> None:
 
 def test_people_get_a_page_and_machines_a_problem_document(browser: FlaskClient) -> None:
     person = browser.get("/nothing", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
-    machine = browser.get("/nothing", headers={"Accept": "application/json"})
-    anything = browser.get("/nothing")
 
     assert (person.status_code, person.mimetype) == (404, "text/html")
     assert "Page not found" in person.text
     assert person.headers["Content-Security-Policy"] == POLICY
-    for answer in (machine, anything):
-        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")
-
-
-@pytest.mark.parametrize("path", ["/api/v1/nothing", "/static/nothing.js", "/healthz/x"])
-def test_the_api_answers_no_browser_with_a_page(browser: FlaskClient, path: str) -> None:
-    answer = browser.get(path, headers={"Accept": "text/html"})
-
-    assert answer.mimetype == "application/problem+json"
-
-
-@pytest.mark.parametrize("path", ["/games/no-such-game", "/games/<script>", "/guides/architecture", "/guides/../app"])
-def test_what_is_not_there_is_not_found(browser: FlaskClient, path: str) -> None:
-    answer = browser.get(path, headers={"Accept": "text/html"})
-
-    assert answer.status_code == 404
-    assert "<script>" not in answer.text
-
-
-def test_a_form_sent_without_script_changes_and_tells_nothing(browser: FlaskClient) -> None:
-    answer = browser.post("/register", data={"token": "ref_x"})
-
-    assert answer.status_code == 405
+    for path, accepted in [
+        *[("/nothing", {"Accept": "application/json"}), ("/nothing", {})],
+        *[(path, {"Accept": "text/html"}) for path in ("/api/v1/nothing", "/static/nothing.js", "/healthz/x")],
+    ]:
+        answer = browser.get(path, headers=accepted)
+        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json"), path
+    for path in ("/games/no-such-game", "/games/<script>", "/guides/architecture", "/guides/../app"):
+        answer = browser.get(path, headers={"Accept": "text/html"})
+        assert (answer.status_code, "<script>" in answer.text) == (404, False)
+    assert browser.post("/register", data={"token": "ref_x"}).status_code == 405  # a form sent without script
 
 
 # -- rules and guides --
 
 
-@pytest.mark.parametrize("name", sorted(catalogue()))
-def test_the_rules_of_a_game_stand_on_its_page(browser: FlaskClient, name: str) -> None:
-    text = browser.get(f"/games/{name}").text
-
-    assert 'id="what-your-bot-sees"' in text
-    assert "&lt;!--" not in text
-    for option in catalogue()[name].option_specs:
-        assert f"<code>{option.name}</code></th>" in text
+def test_the_rules_of_a_game_stand_on_its_page(browser: FlaskClient) -> None:
+    for name, game in catalogue().items():
+        text = browser.get(f"/games/{name}").text
+        assert 'id="what-your-bot-sees"' in text
+        assert "&lt;!--" not in text
+        assert all(f"<code>{option.name}</code></th>" in text for option in game.option_specs)
 
 
-def test_html_in_a_page_is_shown_not_obeyed() -> None:
-    page = render_markdown('# T\n\n<b onclick=x>hi</b> [x](javascript:alert(1)) `"Th"`\n', lambda link: link)
+def test_documents_are_rendered_for_pages() -> None:
+    """Check that HTML is shown, not obeyed; the ids of headings; tables that scroll and name their columns."""
+    page = rendered('# T\n\n<b onclick=x>hi</b> [x](javascript:alert(1)) `"Th"`\n')
+    headings = rendered("# T\n\n## From the `command` line, now\n\ntext\n\n## Twice\n\n## Twice\n").contents
+    table = rendered("# T\n\n## Values\n\n| a | b |\n| --- | ---: |\n| 1 | 2 |\n\n| | |\n|-|-|\n| x | y |\n").body
 
     assert page.title == "T"
     assert "&lt;b onclick" in page.body
     assert 'href="javascript' not in page.body
     assert '<span class="suit-h">&#34;Th&#34;</span>' in page.body
-
-
-def test_headings_have_the_ids_that_links_between_the_pages_use() -> None:
-    page = render_markdown(
-        "# T\n\n## From the `command` line, now\n\ntext\n\n## Twice\n\n## Twice\n", lambda link: link
-    )
-
-    assert [heading.id for heading in page.contents] == ["from-the-command-line-now", "twice", "twice-1"]
+    assert [heading.id for heading in headings] == ["from-the-command-line-now", "twice", "twice-1"]
     assert slug("The batch fit: strengths") == "the-batch-fit-strengths"
+    assert 'role="region" tabindex="0" aria-label="Values, table"' in table
+    assert '<th scope="col" class="number">b</th>' in table
+    assert table.count("<thead>") == 1
+    assert "style=" not in table
+
+
+def rendered(text: str) -> Rendered:
+    return render_markdown(text, lambda link: link)
 
 
 def test_links_of_the_sources_lead_to_pages_or_become_text() -> None:
@@ -226,17 +179,6 @@ def test_links_of_the_sources_lead_to_pages_or_become_text() -> None:
     assert resolve("pool-nap.md") == "/games/pool-nap"
     assert resolve("../../referee/ratings/elo.py") is None
     assert "](" not in "".join(guide.body for guide in guides().values())
-
-
-def test_tables_of_the_rules_scroll_and_name_their_columns() -> None:
-    page = render_markdown(
-        "# T\n\n## Values\n\n| a | b |\n| --- | ---: |\n| 1 | 2 |\n\n| | |\n|-|-|\n| x | y |\n", lambda link: link
-    )
-
-    assert 'role="region" tabindex="0" aria-label="Values, table"' in page.body
-    assert '<th scope="col" class="number">b</th>' in page.body
-    assert page.body.count("<thead>") == 1
-    assert "style=" not in page.body
 
 
 # -- words --
@@ -263,24 +205,12 @@ def test_scripts_get_their_labels_from_the_page(browser: FlaskClient) -> None:
     assert (unrated["friendly"], unrated["one_owner_twice"]) == ("friendly", "unrated: one owner twice")
 
 
-def test_data_for_scripts_keep_their_order(service: Service, owner: Person) -> None:
-    match_id = service.played(owner, service.person()).match_id
+def test_a_page_of_a_match_says_what_it_is_to_those_who_link_it(service: Service, browser: FlaskClient) -> None:
+    path = f"/matches/{service.played(service.person(), service.person()).match_id}"
 
-    page = service.anonymous().get(f"/matches/{match_id}").text
+    page = browser.get(f"{path}?utm_source=mail").text
+    listed = browser.get("/matches?game=pool-nap").text
     data = json.loads(page.partition('<script type="application/json" id="match">')[2].partition("</script>")[0])
-
-    take = presentations()["saint-poker"]["events"]["take"]["text"]
-    assert list(take)[-1] == "otherwise"
-    assert list(data["presentations"]["saint-poker"]["events"]["take"]["text"]) == list(take)
-
-
-def test_a_page_says_what_it_is_to_those_who_link_it(service: Service, owner: Person) -> None:
-    result = service.played(owner, service.person())
-    client = service.anonymous()
-    path = f"/matches/{result.match_id}"
-
-    page = client.get(f"{path}?utm_source=mail").text
-    listed = client.get("/matches?game=pool-nap").text
 
     said = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)">', page))
     address = f"{service.settings.public_url}{path}"
@@ -289,35 +219,28 @@ def test_a_page_says_what_it_is_to_those_who_link_it(service: Service, owner: Pe
     assert re.match(r".+ (wins|are tied) with \d+ points?( each)?\. A match of Saint Poker", said["description"])
     assert "canonical" not in listed  # what it shows depends on the query
     assert 'property="og:title"' in listed
+    take = presentations()["saint-poker"]["events"]["take"]["text"]
+    assert list(take)[-1] == "otherwise"  # data for scripts keep their order
+    assert list(data["presentations"]["saint-poker"]["events"]["take"]["text"]) == list(take)
 
 
-def test_files_that_browsers_and_robots_request_unasked_exist(browser: FlaskClient) -> None:
+def test_files_that_browsers_request_unasked_exist(browser: FlaskClient) -> None:
     icon, touch, robots = (browser.get(path) for path in ("/favicon.ico", "/apple-touch-icon.png", "/robots.txt"))
-
-    assert icon.data[:4] == b"\0\0\1\0"
-    assert touch.data[:4] == b"\x89PNG"
-    assert "Disallow: /account" in robots.text
-    assert {one.status_code for one in (icon, touch, robots)} == {200}
-
-
-def test_a_browser_that_installs_the_pages_finds_their_icons(service: Service) -> None:
-    client = service.anonymous()
-    page = client.get("/").text
-
-    manifest = client.get("/manifest.webmanifest")
+    page, manifest = browser.get("/").text, browser.get("/manifest.webmanifest")
     icons = manifest.get_json(force=True)["icons"]
 
+    assert (icon.data[:4], touch.data[:4]) == (b"\0\0\1\0", b"\x89PNG")
+    assert "Disallow: /account" in robots.text
+    assert {one.status_code for one in (icon, touch, robots)} == {200}
     assert '<link rel="manifest" href="/manifest.webmanifest">' in page
-    assert (
-        len(re.findall(r'<meta name="theme-color" content="#\w{6}" media="\(prefers-color-scheme: \w+\)">', page)) == 2
-    )
-    assert "manifest-src 'self'" in client.get("/").headers["Content-Security-Policy"]
+    colour = r'<meta name="theme-color" content="#\w{6}" media="\(prefers-color-scheme: \w+\)">'
+    assert len(re.findall(colour, page)) == 2
+    assert "manifest-src 'self'" in POLICY
     assert manifest.mimetype == "application/manifest+json"
-    assert {(icon["sizes"], icon.get("purpose")) for icon in icons} >= {
-        (f"{size}x{size}", purpose) for size in (192, 512) for purpose in (None, "maskable")
-    }
+    sizes = {(f"{size}x{size}", purpose) for size in (192, 512) for purpose in (None, "maskable")}
+    assert {(icon["sizes"], icon.get("purpose")) for icon in icons} >= sizes
     for icon in icons:
-        answer = client.get(icon["src"])
+        answer = browser.get(icon["src"])
         assert (answer.status_code, answer.mimetype) == (200, icon["type"])
         if icon["type"] == "image/png":
             width, height = (int.from_bytes(answer.data[at : at + 4]) for at in (16, 20))

@@ -1,6 +1,8 @@
 """Pages of ladders: the list; a ladder sorted, filtered and historical; the queries behind them."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import unescape
 from typing import Any
 
@@ -45,8 +47,8 @@ def ladder_of(service: Service) -> str:
 
 def played(service: Service, people: int, matches: int) -> tuple[list[str], str]:
     """Return bots of different owners that have played ``matches`` matches of three, and their ladder."""
-    world = World(service.database)
-    bots = [service.verified_bot(service.person())["id"] for _ in range(people)]
+    world = World(service.database, service.names)
+    bots = world.bots(people)
     for at in range(matches):
         world.play([bots[(at + seat) % people] for seat in range(3)], choice=at % 2)
     return bots, ladder_of(service)
@@ -68,10 +70,8 @@ def test_ladders_stand_by_game_with_their_first_three(service: Service, owner: P
 
     assert re.findall(r'<h2 id="([^"]+)"', page) == ["pool-nap", "saint-poker"]
     ranks = re.findall(r'class="rank">(\d)<', page)
-    two, three = ranks[:2], ranks[2:]
-    assert (len(two), len(three)) == (2, 3)
-    assert (two[0], three[0]) == ("1", "1")
-    assert (sorted(two), sorted(three)) == (two, three)  # shared ranks are up to the cards
+    assert (len(ranks), ranks[0], ranks[2]) == (5, "1", "1")
+    assert ranks == sorted(ranks[:2]) + sorted(ranks[2:])  # shared ranks are up to the cards
     assert "2 bots, 1 match<" in page
     assert "4 bots, 1 match<" in page
 
@@ -100,7 +100,7 @@ def test_a_ladder_is_sorted_by_any_column_either_way(service: Service) -> None:
         first, last = ("descending", "ascending") if column in ("rating", "games") else ("ascending", "descending")
         assert f'aria-sort="{first}"' in page
         assert f'aria-sort="{last}"' in back
-    names = re.findall(r"<bdi>(bot \d+)</bdi>", text_of(client, f"/ladders/{ladder}?sort=bot"))
+    names = re.findall(r"<bdi>(Bot \d+ x)</bdi>", text_of(client, f"/ladders/{ladder}?sort=bot"))
     versions = re.findall(r'<bdi title="(\d\.0)">', text_of(client, f"/ladders/{ladder}?sort=version&reverse=1"))
 
     assert names == sorted(names)
@@ -112,9 +112,8 @@ def test_a_word_finds_names_versions_and_owners_and_places_stay(service: Service
     bots, ladder = played(service, 5, 7)
     client = service.anonymous()
     with service.database.write() as session:
-        session.execute(
-            update(Bot).where(Bot.id == bots[2]).values(version="Nightly_7%", name="Ж", normalized_name="ж")
-        )
+        named = {"version": "Nightly_7%", "name": "Ж", "normalized_name": "ж"}
+        session.execute(update(Bot).where(Bot.id == bots[2]).values(**named))
         owner_id = session.get_one(Bot, bots[1]).owner_id
     whole = text_of(client, f"/ladders/{ladder}")
     ranks = dict(zip(bots_on(whole), places(whole), strict=True))
@@ -173,9 +172,8 @@ def test_a_frozen_ladder_says_why_and_nothing_runs(service: Service) -> None:
         session.execute(update(Bot).where(Bot.id == bots[0]).values(version=PAYLOAD * 4, name=PAYLOAD))
         session.execute(update(MatchSeat).values(version=PAYLOAD))
 
-    pages = [
-        text_of(service.anonymous(), path) for path in (f"/ladders/{ladder}", f"/ladders/{ladder}?as_of=1", "/ladders")
-    ]
+    paths = (f"/ladders/{ladder}", f"/ladders/{ladder}?as_of=1", "/ladders")
+    pages = [text_of(service.anonymous(), path) for path in paths]
 
     assert all("<img src=x" not in page for page in pages)
     assert "This ladder is frozen." in pages[0]
@@ -219,26 +217,23 @@ def test_the_last_change_is_that_of_the_newest_entry_shown(service: Service) -> 
     assert changes(text_of(client, f"/ladders/{ladder}")) == found[2]
 
 
-def test_trends_tell_of_the_last_changes_and_of_matches_that_still_count(
-    service: Service, organiser: Person, admin: Person
-) -> None:
+def test_trends_are_of_matches_that_still_count(service: Service, organiser: Person, admin: Person) -> None:
     world = World(service.database)
-    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+    bots = world.bots(2)
     results = [world.play(bots, created_by=organiser.id, choice=at % 2) for at in range(4)]
     admin.post(f"/matches/{results[3].match_id}/void", {"reason": "a cable was cut"})
     with service.database.write() as session:
-        session.execute(
-            update(MatchSeat).where(MatchSeat.match_id == results[1].match_id).values(faults=2, version="2")
-        )
+        second = MatchSeat.match_id == results[1].match_id
+        session.execute(update(MatchSeat).where(second).values(faults=2, version="2"))
 
     with service.database.read() as session:
-        ladder = ladder_of(service)
-        found = trends.load_trends(session, ladder, bots)[bots[0]]
-        short = trends.load_trends(session, ladder, bots, last=2)[bots[0]]
-        old = trends.load_trends(session, ladder, bots, up_to=2)[bots[0]]
+        found, short, old = (
+            trends.load_trends(session, str(results[0].ladder_id), bots, **part)[bots[0]]
+            for part in ({}, {"last": 2}, {"up_to": 2})
+        )
 
-    assert [one.match_id for one in found.placements] == [result.match_id for result in results[2::-1]]
-    assert [one.placement for one in found.placements] == [result.placements[0] for result in results[2::-1]]
+    placed = [(one.match_id, one.placement) for one in found.placements]
+    assert placed == [(result.match_id, result.placements[0]) for result in results[2::-1]]
     assert (len(found.values), found.values[0], found.faults) == (6, 1_500_000_000, 2)
     assert found.values[5] == found.values[3]  # the void undid the fourth
     assert short.values == found.values[3:]
@@ -247,47 +242,39 @@ def test_trends_tell_of_the_last_changes_and_of_matches_that_still_count(
 
 
 def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Service) -> None:
-    client = service.anonymous()
-
     def asked(people: int) -> int:
-        world, bots = World(service.database), [service.verified_bot(service.person())["id"] for _ in range(people)]
-        world.play(bots)
-        with service.database.read() as session:
-            (ladder,) = [one for one in ratings.list_ladders(session).items if one.seats == people]
-        text_of(client, f"/ladders/{ladder.id}")  # the fit is kept from here on
-        statements: list[str] = []
-
-        def hear(*said: Any) -> None:
-            statements.append(said[2])
-
-        event.listen(Engine, "before_cursor_execute", hear)
-        text_of(client, f"/ladders/{ladder.id}")
-        event.remove(Engine, "before_cursor_execute", hear)
+        world = World(service.database, service.names)
+        path = f"/ladders/{world.play(world.bots(people)).ladder_id}"
+        text_of(service.anonymous(), path)  # the fit is kept from here on
+        with counted_statements() as statements:
+            text_of(service.anonymous(), path)
         return len(statements)
 
     assert asked(2) == asked(5) <= 20
 
 
-def test_the_histogram_counts_all_bots_without_gaps(service: Service) -> None:
-    bots, ladder = played(service, 7, 11)
+@contextmanager
+def counted_statements() -> Iterator[list[str]]:
+    """Yield the list of the SQL statements that the block executes."""
+    statements: list[str] = []
 
-    with service.database.read() as session:
-        spread = ladder_rows.rating_histogram(session, ladder, 10)
+    def hear(*said: Any) -> None:
+        statements.append(said[2])
 
-    assert sum(spread.values()) == len(bots)
-    assert list(spread) == list(range(min(spread), max(spread) + 1, 10))
+    event.listen(Engine, "before_cursor_execute", hear)
+    yield statements
+    event.remove(Engine, "before_cursor_execute", hear)
 
 
 def test_trend_and_last_ranks_both_end_with_the_latest_match(service: Service) -> None:
     world = World(service.database)
-    bots = [service.verified_bot(service.person())["id"] for _ in range(3)]
+    bots = world.bots(3)
     order = [world.play(bots, choice=at % 2).match_id for at in range(4)]
 
     page = text_of(service.anonymous(), f"/ladders/{ladder_of(service)}")
     row = page.split(f'<tr data-bot="{bots[0]}"')[1].split("</tr>")[0]
 
     assert re.findall(r'href="/matches/(mat_\w+)"', row) == order
-    ratings = [float(y) for y in re.findall(r"[0-9.]+,([0-9.]+)", row.split('points="')[1].split('"')[0])]
-    x, y = re.findall(r'<circle class="end" cx="([0-9.]+)" cy="([0-9.]+)"', row)[0]
-    assert float(y) == ratings[-1]  # the dot of the latest rating is at the end, on the right
-    assert float(x) == max(map(float, re.findall(r"([0-9.]+),[0-9.]+", row.split('points="')[1].split('"')[0])))
+    points = re.findall(r"([0-9.]+),([0-9.]+)", row.split('points="')[1].split('"')[0])
+    (end,) = re.findall(r'<circle class="end" cx="([0-9.]+)" cy="([0-9.]+)"', row)
+    assert end == points[-1] == max(points, key=lambda point: float(point[0]))  # the latest, on the right

@@ -39,9 +39,7 @@ def anonymous(service: Service) -> FlaskClient:
     return service.anonymous()
 
 
-def test_the_list_has_what_goes_on_before_what_is_open_before_what_is_over(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
+def test_the_list_begins_with_what_is_in_progress(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     over = started(service, organiser, 2, name="Long finished")
     play(service, over)
     started(service, organiser, 2, name="Well begun", game="pool-nap")
@@ -62,9 +60,7 @@ def test_the_list_has_what_goes_on_before_what_is_open_before_what_is_over(
         read(anonymous, f"/tournaments?{wrong}", 422)
 
 
-def test_every_page_of_an_event_is_there_before_while_and_after_it_is_played(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
+def test_every_page_is_there_at_any_time(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     made = started(service, organiser, 4, format="knockout", name="Out")
     for path in (*PAGES, "/bracket", "/luck"):
         assert "Out" in read(anonymous, f"/tournaments/{made}{path}")
@@ -86,22 +82,17 @@ def test_every_page_of_an_event_is_there_before_while_and_after_it_is_played(
     read(anonymous, f"/tournaments/trn_{'0' * 26}", 404)
 
 
-def test_the_head_of_a_dated_tournament_says_when_it_starts(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
-    made = opened(organiser, starts_at="2099-01-31T18:00:00Z")
-    undated = opened(organiser)
+def test_the_head_of_a_tournament_says_when_it_starts(organiser: Person, anonymous: FlaskClient) -> None:
+    dated, undated = opened(organiser, starts_at="2099-01-31T18:00:00Z"), opened(organiser)
 
     for path in ("", "/entries"):
-        head = read(anonymous, f"/tournaments/{made}{path}").partition("</header>")[2].partition("</header>")[0]
+        head = read(anonymous, f"/tournaments/{dated}{path}").partition("</header>")[2].partition("</header>")[0]
         assert "Starts 31 Jan 2099, 18:00" in words(head)
         assert 'data-until="2099-01-31T18:00:00' in head
     assert "Starts" not in words(read(anonymous, f"/tournaments/{undated}/entries"))
 
 
-def test_who_sits_at_a_rated_table_is_on_no_page_before_it_is_over(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
+def test_who_plays_is_on_no_page_before_it_is_over(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     made = started(service, organiser, 4, format="knockout")
     pages = {path: read(anonymous, f"/tournaments/{made}{path}") for path in ("/rounds/1", "/matches", "/bracket")}
     ids = [one["bot"] for one in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
@@ -114,9 +105,7 @@ def test_who_sits_at_a_rated_table_is_on_no_page_before_it_is_over(
         assert all(name in read(anonymous, f"/tournaments/{made}{path}") for name in names_of(service, ids[:1]))
 
 
-def test_reasons_of_strangers_are_text(
-    service: Service, organiser: Person, admin: Person, anonymous: FlaskClient
-) -> None:
+def test_reasons_are_shown_as_text(service: Service, organiser: Person, admin: Person, anonymous: FlaskClient) -> None:
     made = started(service, organiser, 2)
     play(service, made)
     match = anonymous.get(f"/api/v1/tournaments/{made}/matches").get_json()["items"][0]["id"]
@@ -140,100 +129,82 @@ def test_pages_of_long_lists_are_numbered(service: Service, organiser: Person, a
     read(anonymous, f"/tournaments/{made}/rounds/99", 404)
 
 
-def test_the_table_says_what_decides_and_how_sure_it_is(
+def test_standings_say_what_decides_and_who_is_disqualified(
     service: Service, organiser: Person, anonymous: FlaskClient
 ) -> None:
     made = started(service, organiser, 4, format="swiss", substitute="house:3")
     play(service, made)
-    row = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"][0]
-
-    page = read(anonymous, f"/tournaments/{made}/standings?columns=all")
-    said = words(page)
-
-    assert "Points Buchholz Head to head Sonneborn-Berger Won–drawn–lost Matches Points per match" in said
-    assert 'href="/tournaments/' + made + '/standings">Fewer columns</a>' in page
-    assert all(TIE_BREAK_WORDS[one["name"]][1] in said for one in row["tie_breaks"])
-    line = re.search(f'<tr data-bot="{row["bot"]}">.*?</tr>', page, re.DOTALL)
-    assert line is not None
-    assert f'data-column="points">{row["points"]:.1f}<' in line[0]
-    assert "house:3" in words(read(anonymous, f"/tournaments/{made}"))
-    read(anonymous, f"/tournaments/{made}/standings?columns=few", 422)
-
-
-def test_standings_show_owners_results_and_who_is_disqualified(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
-    made = started(service, organiser, 3, format="swiss")
-    play(service, made)
-    (*_, last) = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+    row, *_, last = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
     body = {"bot": last["bot"], "reason": "Two names."}
     assert organiser.post(f"/tournaments/{made}/disqualify", body).status_code == 200
 
+    page = read(anonymous, f"/tournaments/{made}/standings?columns=all")
+    assert "Points Buchholz Head to head Sonneborn-Berger Won–drawn–lost Matches Points per match" in words(page)
+    assert f'href="/tournaments/{made}/standings">Fewer columns</a>' in page
+    assert all(TIE_BREAK_WORDS[one["name"]][1] in words(page) for one in row["tie_breaks"])
+    assert f'data-column="points">{row["points"]:.1f}<' in line_of(page, row["bot"])
+    assert "house:3" in words(read(anonymous, f"/tournaments/{made}"))
+    read(anonymous, f"/tournaments/{made}/standings?columns=few", 422)
     for path in ("", "/standings"):
         page = read(anonymous, f"/tournaments/{made}{path}")
+        line = line_of(page, last["bot"])
         assert "Rank Bot Owner Points Won–drawn–lost 1 " in words(page)
-        line = re.search(f'<tr data-bot="{last["bot"]}">.*?</tr>', page, re.DOTALL)
-        assert line is not None
-        assert f'<a href="/owners/{last["owner"]}"' in line[0]
-        assert 'data-mark="disqualification" title="Two names.">disqualified<' in line[0]
-        assert f">{last['wins']}–{last['draws']}–{last['losses']}</td>" in line[0]
+        assert f'<a href="/owners/{last["owner"]}"' in line
+        assert 'data-mark="disqualification" title="Two names.">disqualified<' in line
+        assert f">{last['wins']}–{last['draws']}–{last['losses']}</td>" in line
         assert f'href="/tournaments/{made}/standings?columns=all">All columns' in page
 
 
-@pytest.mark.parametrize(
-    ("format", "few", "all_columns"),
-    [
+def line_of(page: str, bot: str) -> str:
+    found = re.search(f'<tr data-bot="{bot}">.*?</tr>', page, re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
+def test_no_column_says_nothing_or_what_another_says(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    for format, few, all_columns in [
         ("knockout", "Rank Bot Owner Points Won", "Rank Bot Owner Points Won"),
         ("gauntlet", "Owner Points per match Points Won", "Owner Points per match Head to head Points Won"),
-    ],
-)
-def test_no_column_of_standings_says_nothing_or_what_another_says(
-    service: Service, organiser: Person, anonymous: FlaskClient, format: str, few: str, all_columns: str
-) -> None:
-    made = started(service, organiser, 3, format=format, rated=False)
-
-    assert few in words(read(anonymous, f"/tournaments/{made}/standings"))
-    assert all_columns in words(read(anonymous, f"/tournaments/{made}/standings?columns=all"))
+    ]:
+        made = started(service, organiser, 3, format=format, rated=False)
+        assert few in words(read(anonymous, f"/tournaments/{made}/standings"))
+        assert all_columns in words(read(anonymous, f"/tournaments/{made}/standings?columns=all"))
 
 
-@pytest.mark.parametrize("format", sorted(FORMATS))
-def test_the_terms_of_every_format_are_told_in_words(
-    service: Service, organiser: Person, anonymous: FlaskClient, format: str
-) -> None:
-    deals = {"deal_sharing": "duplicate", "trusted": True, "orders": "all"}
-    made = opened(organiser, format=format, substitute="house:1", frozen_version=True, anonymous=False, **deals)
-
-    page = words(read(anonymous, f"/tournaments/{made}"))
-
-    assert FORMATS[format][0] in page
-    assert "house:1" in page
-    assert "Frozen version yes" in page
-    assert "Anonymous no" in page
+def test_terms_are_told_in_words(organiser: Person, anonymous: FlaskClient) -> None:
+    terms = {"deal_sharing": "duplicate", "trusted": True, "orders": "all", "frozen_version": True, "anonymous": False}
+    for format in FORMATS:
+        made = opened(organiser, format=format, substitute="house:1", **terms)
+        page = words(read(anonymous, f"/tournaments/{made}"))
+        for text in (FORMATS[format][0], "house:1", "Frozen version yes", "Anonymous no"):
+            assert text in page, format
 
 
 # -- drawings --
 
 
-def tie(number: int, level: int, *names: str | None, label: str = "", origins: Any = None) -> dict[str, Any]:
+def tie(number: int, *names: str | None, origins: Any = None) -> dict[str, Any]:
     entrants = [
         {
             "bot": name and f"bot_{name}",
             "name": name,
-            "seed": None if name is None else seed,
+            "seed": name and seed,
             "points": None,
             "advanced": name == names[0] or None,
             "origin": (origins or {}).get(name),
         }
         for seed, name in enumerate(names, 1)
     ]
-    return {"table": number, "label": label, "legs": 1, "entrants": entrants}
+    return {"table": number, "label": "", "legs": 1, "entrants": entrants}
 
 
 def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
     """Draw tables 1 and 3, and 2 and 4, next to each other: their winners met in the semi-finals."""
-    first = [tie(1, 1, "A", "B"), tie(2, 1, "D", "E"), tie(3, 1, "C", "F"), tie(4, 1, "G", "H")]
+    first = [tie(1, "A", "B"), tie(2, "D", "E"), tie(3, "C", "F"), tie(4, "G", "H")]
     came = {name: {"tournament_round": 1, "table": at} for name, at in (("A", 1), ("C", 3), ("D", 2), ("G", 4))}
-    second = [tie(1, 2, "A", "C", origins=came), tie(2, 2, "D", "G", origins=came)]
+    second = [tie(1, "A", "C", origins=came), tie(2, "D", "G", origins=came)]
     rounds = [
         {"tournament_round": 1, "label": "quarter_final", "tables": first, "byes": []},
         {"tournament_round": 2, "label": "semi_final", "tables": second, "byes": []},
@@ -251,13 +222,10 @@ def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
 
 
 def test_a_bracket_tells_nothing_of_those_who_still_play() -> None:
-    hidden = tie(1, 1, None, None)
+    hidden = tie(1, None, None)
 
-    drawn = str(
-        bracket_chart.bracket_tree(
-            {"rounds": [{"tournament_round": 1, "label": "", "tables": [hidden], "byes": []}], "to_come": []}, "x"
-        )
-    )
+    level = {"tournament_round": 1, "label": "", "tables": [hidden], "byes": []}
+    drawn = str(bracket_chart.bracket_tree({"rounds": [level], "to_come": []}, "x"))
 
     assert drawn.count("not shown yet") == 2
     assert 'class="way"' not in drawn

@@ -4,7 +4,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -15,10 +15,12 @@ from api.gunicorn_worker import set_timeout
 from tests.api.serving import Server, read_reply, serving
 from tests.end_to_end.processes import until
 
-LARGE = "/static/swagger-ui/swagger-ui-bundle.js"  # 1.7 MB
-THREADS = 16
+THREADS = 6
 MORE_THAN_THREADS = THREADS + 2
-PIPELINED = 6  # one answer fits into the buffers of the system
+# Six requests for 1.7 MB: one answer fits into the buffers of the system.
+READ_LARGE = b"GET /static/swagger-ui/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 6
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+POST = b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
 PATIENCE_S = 60
 
 
@@ -63,7 +65,7 @@ def closed(server: Server) -> int:
 def test_E12_clients_that_read_no_answer_lose_their_connections(server: Server) -> None:
     before = closed(server)
     with ExitStack() as stack:
-        stalled(server, stack, f"GET {LARGE} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * PIPELINED)
+        stalled(server, stack, READ_LARGE)
 
         assert is_served(server)
         until(lambda: closed(server) >= before + MORE_THAN_THREADS, "all are closed", PATIENCE_S)
@@ -71,14 +73,7 @@ def test_E12_clients_that_read_no_answer_lose_their_connections(server: Server) 
     assert "Traceback" not in server.log.read_text()
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"GET /healthz HTTP/1.1\r\nHo",
-        b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{",
-    ],
-    ids=["head", "body"],
-)
+@pytest.mark.parametrize("sent", [GET[:-6], POST + b"20\r\n\r\n{"], ids=["head", "body"])
 def test_E12_requests_sent_by_half_lose_their_connections(server: Server, sent: bytes) -> None:
     with ExitStack() as stack:
         clients = stalled(server, stack, sent)
@@ -89,9 +84,7 @@ def test_E12_requests_sent_by_half_lose_their_connections(server: Server, sent: 
     assert "Traceback" not in server.log.read_text()
 
 
-@pytest.mark.parametrize(
-    "sent", [b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"nonsense\r\n\r\n"], ids=["last", "bad"]
-)
+@pytest.mark.parametrize("sent", [GET + b"Connection: close\r\n\r\n", b"nonsense\r\n\r\n"], ids=["last", "bad"])
 def test_E12_clients_that_do_not_close_after_their_last_answer_hold_up_nobody(server: Server, sent: bytes) -> None:
     with ExitStack() as stack:
         stalled(server, stack, sent)
@@ -136,42 +129,32 @@ def test_E12_every_way_to_start_the_api_uses_this_worker() -> None:
 
 
 @contextmanager
-def trickling(server: Server, head: bytes, piece: bytes) -> Iterator[list[socket.socket]]:
-    """Connect more clients than threads that send a piece of a request four times a second, for ever."""
+def repeating(clients: list[socket.socket], act: Callable[[socket.socket], object]) -> Iterator[None]:
+    """Let each client act four times a second, for as long as the block runs."""
     over = threading.Event()
 
-    def trickle(clients: list[socket.socket]) -> None:
+    def repeat() -> None:
         while not over.wait(0.25):
             for client in clients:
                 with suppress(OSError):
-                    client.sendall(piece)
+                    act(client)
 
-    with ExitStack() as stack, ThreadPoolExecutor(1) as threads:
-        clients = stalled(server, stack, head)
-        sending = threads.submit(trickle, clients)
+    with ThreadPoolExecutor(1) as threads:
+        acting = threads.submit(repeat)
         try:
-            yield clients
+            yield
         finally:
             over.set()
-            sending.result()
+            acting.result()
 
 
 @pytest.mark.parametrize(
-    ("head", "piece"),
-    [
-        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"a"),
-        (
-            b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            b"Content-Length: 2000\r\n\r\n",
-            b" ",
-        ),
-    ],
-    ids=["head", "body"],
+    ("head", "piece"), [(GET + b"X-Slow: ", b"a"), (POST + b"2000\r\n\r\n", b" ")], ids=["head", "body"]
 )
-def test_E12_clients_that_send_a_byte_at_a_time_occupy_half_of_the_threads_and_not_for_ever(
-    server: Server, head: bytes, piece: bytes
-) -> None:
-    with trickling(server, head, piece) as clients:
+def test_E12_clients_that_send_slowly_occupy_half_of_the_threads(server: Server, head: bytes, piece: bytes) -> None:
+    with ExitStack() as stack:
+        clients = stalled(server, stack, head)
+        stack.enter_context(repeating(clients, lambda client: client.sendall(piece)))
         assert is_served(server, THREADS // 2 - 1)
         for client in clients:
             with suppress(ConnectionError):
@@ -182,21 +165,9 @@ def test_E12_clients_that_send_a_byte_at_a_time_occupy_half_of_the_threads_and_n
 
 
 def test_E12_clients_that_read_a_little_at_a_time_occupy_half_of_the_threads(server: Server) -> None:
-    over = threading.Event()
-
-    def sip(clients: list[socket.socket]) -> None:
-        while not over.wait(0.25):
-            for client in clients:
-                with suppress(OSError):
-                    client.recv(64)
-
-    with ExitStack() as stack, ThreadPoolExecutor(1) as threads:
-        clients = stalled(server, stack, f"GET {LARGE} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * PIPELINED)
-        sipping = threads.submit(sip, clients)
-        try:
-            assert is_served(server, THREADS // 2 - 1)
-        finally:
-            over.set()
-            sipping.result()
+    with ExitStack() as stack:
+        clients = stalled(server, stack, READ_LARGE)
+        stack.enter_context(repeating(clients, lambda client: client.recv(64)))
+        assert is_served(server, THREADS // 2 - 1)
 
     assert "Traceback" not in server.log.read_text()

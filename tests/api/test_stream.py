@@ -1,4 +1,4 @@
-"""Streams of tournaments, under gunicorn with fewer threads than viewers, and without gunicorn."""
+"""Streams of tournaments and matches, under gunicorn with fewer threads than viewers, and without gunicorn."""
 
 import contextlib
 import json
@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,12 @@ from api.streams.stream_writer import (
     StreamConnections,
     chunk,
 )
+from referee.match.log import opens_round
 from referee.matches.tables import Result, StoredMatch
 from referee.tournaments import disqualification, tournaments
 from referee.workflows.voids import voiding
 from tests.api.conftest import API, Service, fields_of
+from tests.api.playing import Playing, begin
 from tests.api.streaming import (
     PATIENCE_S,
     THREADS,
@@ -45,6 +48,7 @@ from tests.database import tournaments as events
 from tests.database.world import World
 from tests.end_to_end.processes import until
 from tests.machine import require
+from tests.match.playing import public_items
 from tests.surroundings import MASTER_KEY
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -57,11 +61,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-class Viewer(Watching):
-    """A viewer of a tournament."""
-
-    def __init__(self, port: int, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> None:
-        super().__init__(port, f"/tournaments/{event}/stream", last_id, address)
+def watch(port: int, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> Watching:
+    return Watching(port, f"/tournaments/{event}/stream", last_id, address)
 
 
 def play(world: World, count: int = 1) -> None:
@@ -90,7 +91,7 @@ def is_match(message: Message) -> bool:
 
 def test_a_disqualification_reaches_viewers(server: Server) -> None:
     event, seated = events.begun(server.world, 4)
-    viewer = Viewer(server.port, event)
+    viewer = watch(server.port, event)
     first = viewer.until(lambda message: message.name == "standings")
 
     with server.world.database.write() as session:
@@ -107,15 +108,15 @@ def test_a_disqualification_reaches_viewers(server: Server) -> None:
 def test_viewers_get_every_message_of_a_tournament_exactly_once_also_after_reconnecting(server: Server) -> None:
     world, port = server.world, server.port
     event, _ = events.begun(world, 4)
-    staying = [Viewer(port, event) for _ in range(THREADS + 2)]  # more than there are threads
+    staying = [watch(port, event) for _ in range(THREADS + 2)]  # more than there are threads
     first = [viewer.until(lambda message: message.name == "standings") for viewer in staying]
-    leaving = Viewer(port, event)
+    leaving = watch(port, event)
     play(world, 1)
     begun = leaving.until(is_match)
     leaving.leave()
 
     play(world, 2)
-    back = Viewer(port, event, begun[-1].id, address="192.0.2.2")
+    back = watch(port, event, begun[-1].id, address="192.0.2.2")
     missed = back.until(lambda message: message.name == "standings")
     play_to_the_end(world, event)
     later = list(back)
@@ -134,7 +135,7 @@ def test_viewers_get_every_message_of_a_tournament_exactly_once_also_after_recon
     assert [int(message.id.removesuffix(".end")) for message in whole[0]] == sorted(
         int(message.id.removesuffix(".end")) for message in whole[0]
     )
-    assert Viewer(port, event, later[-1].id).answer.status == 204
+    assert watch(port, event, later[-1].id).answer.status == 204
     for viewer in (back, *staying):
         viewer.leave()
 
@@ -143,8 +144,8 @@ def test_viewers_above_the_limits_are_told_to_come_back(server: Server) -> None:
     event, _ = events.begun(server.world, 2)
     with contextlib.ExitStack() as stack:
 
-        def viewer(address: str) -> Viewer:
-            one = Viewer(server.port, event, address=address)
+        def viewer(address: str) -> Watching:
+            one = watch(server.port, event, address=address)
             stack.callback(one.leave)
             return one
 
@@ -165,28 +166,26 @@ def test_viewers_above_the_limits_are_told_to_come_back(server: Server) -> None:
 def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path) -> None:
     event, _ = events.begun(server.world, 4)
     play_to_the_end(server.world, event)
+    with server.world.database.read() as session:
+        query = select(Result.match_id, Result.ladder_id).join(StoredMatch, StoredMatch.id == Result.match_id)
+        match, ladder = session.execute(query.where(StoredMatch.tournament_id == event).limit(1)).one()
     (tmp_path / "verify_log.py").write_bytes((DOCS / "verify_log.py").read_bytes())
-    blocks = re.findall(r"<!-- run by tests/api/test_stream.py -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
-    environment = {"URL": f"http://127.0.0.1:{server.port}", "EVENT": event, "LADDER": ladder_of(server.world, event)}
-    environment["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-
     bash, _ = (require(tool, "the commands of the page") for tool in ("bash", "curl"))
+    variables = {"EVENT": event, "LADDER": str(ladder), "MATCH": match, "URL": f"http://127.0.0.1:{server.port}"}
+    variables["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
     told = []
-    for block in blocks:
-        ran = subprocess.run(
-            [bash, "-ec", block],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    for block in re.findall(r"<!-- run by tests/api/test_stream.py -->\n```sh\n(.*?)```", PAGE, re.DOTALL):
+        ran = subprocess.run([bash, "-ec", block], cwd=tmp_path, env=variables, capture_output=True, text=True)
         assert ran.returncode == 0, f"{block}\n{ran.stdout}\n{ran.stderr}"
         told.append(ran.stdout)
 
-    stream, again, logs, verified, *_ = told
+    stream, again, rows, page, shown, logs, verified, *_ = told
     assert [one.name for one in messages(iter(stream.encode().splitlines()))] == ["progress", "standings", "end"]
+    assert [one.name for one in messages(iter(rows.encode().splitlines()))] == ["rows", "state", "end"]
+    assert json.loads(page)["items"][0]["number"] == 0
+    assert '"observation"' in shown
+    assert '"ok":true' in shown.replace(" ", "")
     assert (again.strip(), logs.strip()) == ("204", "6")
     assert "12 of 12 logs are valid" in verified
     assert verified.endswith("none failed\n")
@@ -195,19 +194,71 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
     assert (tmp_path / "ladder.csv").read_text().count(f",{event},") == 6 * 2
 
 
-def ladder_of(world: World, event: str) -> str:
-    query = (
-        select(Result.ladder_id)
-        .join(StoredMatch, StoredMatch.id == Result.match_id)
-        .where(StoredMatch.tournament_id == event)
-    )
-    with world.database.read() as session:
-        return str(session.scalars(query.distinct()).one())
+def rows(told: list[Message]) -> list[int]:
+    return [item["number"] for message in told if message.name == "rows" for item in message.data["items"]]
+
+
+def has_row(number: int) -> Callable[[Message], bool]:
+    return lambda message: message.name == "rows" and message.data["items"][-1]["number"] >= number
+
+
+def answer_until_round(playing: Playing, count: int) -> int:
+    """Answer until the round begins and return the number of the last public row of its first log row."""
+    log = playing.match.log
+    while len(openings := [row["row"] for row in log.rows if opens_round(row, playing.match.header)]) < count:
+        playing.answer()
+    return playing.last_public(int(openings[count - 1]) + 1)
+
+
+def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_double_nothing(server: Server) -> None:
+    playing = begin(server.world, rated=True, options={"rounds": 4})
+    path = f"/matches/{playing.id}/stream"
+    staying = [Watching(server.port, path) for _ in range(THREADS + 2)]  # more than there are threads
+    told = [viewer.until(lambda message: message.name == "state") for viewer in staying]
+    second = answer_until_round(playing, 2)
+    for viewer, before in zip(staying, told, strict=True):
+        before += viewer.until(has_row(second))
+    playing.answer()
+
+    server.kill()
+    third = answer_until_round(playing, 3)
+    server.start()
+    back = [Watching(server.port, path, before[-1].id) for before in told]
+    for viewer, before in zip(back, told, strict=True):
+        before += viewer.until(has_row(third))
+    playing.end()
+    for viewer, before in zip(back, told, strict=True):
+        before += viewer
+        viewer.leave()
+
+    masked = public_items(playing.match.log.rows)
+    groups = [rows([message])[-1] for message in told[0] if message.name == "rows"]
+    assert all(list(chain(*(one.data["items"] for one in every if one.name == "rows"))) == masked for every in told)
+    assert groups[:2] == [playing.last_public(2), second]  # nothing in between
+    states = [message.data for message in told[0] if message.name == "state"]
+    assert states[0] == {"status": "running", "reason": None, "open": False, "delayed": True, "pace": "rounds"}
+    ended = {"status": "finished", "open": True, "delayed": False, "pace": "at_once"}
+    assert states[-1] == {**states[0], **ended, "placements": playing.match.state.placements()}
+    assert (told[0][-1].name, told[0][-1].id) == ("end", f"{len(masked) - 1}.end")
+    assert Watching(server.port, path, told[0][-1].id).answer.status == 204
+    assert "time" not in str([message.data for message in told[0]])
+
+
+def test_viewers_see_a_friendly_match_row_by_row_from_where_their_page_is(server: Server) -> None:
+    playing = begin(server.world, rated=False)
+    viewer = Watching(server.port, f"/matches/{playing.id}/stream?after=1")
+    told = viewer.until(lambda message: message.name == "state")
+    for _ in range(3):
+        playing.answer()
+        told += viewer.until(has_row(playing.last_public()))
+    viewer.leave()
+
+    assert rows(told) == list(range(2, playing.last_public() + 1))
 
 
 def test_a_stop_ends_all_streams_in_good_order(server: Server) -> None:
     event, _ = events.begun(server.world, 2)
-    viewers = [Viewer(server.port, event) for _ in range(4)]
+    viewers = [watch(server.port, event) for _ in range(4)]
     for viewer in viewers:
         viewer.until(lambda message: message.name == "standings")
 

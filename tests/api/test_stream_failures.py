@@ -17,13 +17,11 @@ from referee.errors import Unavailable
 from referee.match import log as log_rows
 from referee.match.canonical import Json
 from referee.match.log import PublicView
-from referee.match.match import Answer, Match
-from referee.matches.logs.recording import MatchUpdate, record_batch
 from referee.workflows.publishing import visibility
 from tests.api.conftest import Service
+from tests.api.playing import begin
 from tests.api.streaming import Message, messages
 from tests.database.world import World
-from tests.match.playing import public_items
 
 PATIENCE_S = 30.0
 
@@ -70,37 +68,6 @@ class Viewer:
         return told
 
 
-class Playing:
-    """A friendly match, recorded answer by answer."""
-
-    def __init__(self, world: World) -> None:
-        self.world, self.id = world, world.match(rated=False, options={"rounds": 2})
-        (self.claim,) = world.claim(match_id=self.id)
-        self.match: Match = world.resumed(self.id)
-        self.recorded = 0
-        self.record()
-
-    def record(self) -> None:
-        with self.world.database.write() as session:
-            tail = MatchUpdate(self.id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
-            assert not record_batch(session, [tail])
-        self.recorded = len(self.match.lines)
-
-    def answer(self) -> None:
-        while len(self.match.lines) == self.recorded:
-            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
-        self.record()
-
-    def last_public(self) -> int:
-        """Return the number of the last public row."""
-        return len(public_items(self.match.log.rows)) - 1
-
-    def end(self) -> None:
-        while not self.match.over:
-            self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
-        self.world.ended(self.claim, self.match, self.recorded)
-
-
 class Failing:
     """Raise ``error`` the first ``times`` times (when called with ``of``), then call the real function."""
 
@@ -131,10 +98,10 @@ OUTAGE = OperationalError("SELECT", {}, Exception("database is locked"))
 @pytest.mark.parametrize(
     "error", [RuntimeError("planted"), Unavailable("planted"), OUTAGE], ids=lambda it: type(it).__name__
 )
-def test_failures_while_reading_a_match_lose_and_repeat_no_message(
+def test_failures_lose_no_message(
     world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    playing = Playing(world)
+    playing = begin(world, rated=False, options={"rounds": 2})
     viewer = Viewer(watched, playing.id)
     playing.answer()
     failing = Failing(visibility.load_placements, error)
@@ -147,11 +114,9 @@ def test_failures_while_reading_a_match_lose_and_repeat_no_message(
     assert numbers(told) == list(range(playing.last_public() + 1))
 
 
-def test_a_match_that_cannot_be_masked_is_retried_without_delaying_others(
-    world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_match_delays_no_other(world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "RETRY_S", 1000.0)
-    broken, sound = Playing(world), Playing(world)
+    broken, sound = (begin(world, rated=False, options={"rounds": 2}) for _ in range(2))
     tried: list[str] = []
     real = PublicView.add
 
@@ -175,7 +140,7 @@ def test_a_match_that_cannot_be_masked_is_retried_without_delaying_others(
 
 
 def test_a_view_that_fails_adds_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    playing = Playing(world)
+    playing = begin(world, rated=False, options={"rounds": 2})
     playing.answer()
     rows = playing.match.log.rows
     view, whole = PublicView(rows[0]), PublicView(rows[0])
@@ -189,11 +154,9 @@ def test_a_view_that_fails_adds_nothing(world: World, monkeypatch: pytest.Monkey
     assert view.add(rows) == whole.add(rows)
 
 
-def test_viewers_with_an_id_beyond_the_last_hold_few_threads(
-    world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_viewers_ahead_hold_few_threads(world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MatchStream, "max_lag_s", PATIENCE_S)
-    playing = Playing(world)
+    playing = begin(world, rated=False, options={"rounds": 2})
     patient = [threading.Thread(target=Viewer, args=(watched, playing.id, 10**17)) for _ in range(streams.MAX_LAGGING)]
     for thread in patient:
         thread.start()
@@ -212,11 +175,9 @@ def test_viewers_with_an_id_beyond_the_last_hold_few_threads(
     assert watched.lagging == 0
 
 
-def test_a_long_match_is_handed_over_whole_unless_it_is_too_long(
-    world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_match_comes_in_pieces(world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matches, "ROWS_PER_MESSAGE", 3)
-    playing = Playing(world)
+    playing = begin(world, rated=False, options={"rounds": 2})
     playing.end()
 
     at_once = Viewer(watched, playing.id)

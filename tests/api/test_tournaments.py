@@ -16,6 +16,9 @@ def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: 
     world, path = World(service.database), f"/tournaments/{tournament_id}"
 
     before = organiser.get(path).get_json()
+    organiser.post(f"{path}/pause")
+    assert world.claim(10) == []
+    organiser.post(f"{path}/resume")
     for claim in world.claim(10):
         world.finish(claim)
     after = organiser.get(path).get_json()
@@ -26,16 +29,13 @@ def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: 
     assert (after["progress"]["done"], after["progress"]["by_status"]) == (3, {"finished": 3})
     assert sum(Fraction(row["points_exact"]) for row in table) == 3  # a point a match
     assert [row["matches"] for row in table] == [2, 2, 2]
-    assert [row["tie_breaks"][0] for row in table] == [
-        {"name": "points", "value": row["points"], "exact": row["points_exact"]} for row in table
-    ]
+    for row in table:
+        assert row["tie_breaks"][0] == {"name": "points", "value": row["points"], "exact": row["points_exact"]}
     assert [row["rank"] for row in table] == sorted(row["rank"] for row in table)
     assert {match["tournament_round"] for match in played} == {1, 2, 3}
 
 
-def test_only_organisers_announce_and_only_the_announcer_runs_it(
-    service: Service, owner: Person, organiser: Person, admin: Person
-) -> None:
+def test_only_its_organiser_runs_it(service: Service, owner: Person, organiser: Person, admin: Person) -> None:
     other = service.person("organiser")
     tournament_id = opened(organiser)
 
@@ -95,73 +95,55 @@ def test_E4_E23_every_wrong_field_of_a_tournament_is_named(organiser: Person) ->
         "prizes": 5,
         "status": "running",
     }
-    draft = f"/tournaments/{drafted(organiser)}"
 
-    for answer in (organiser.post("/tournaments", wrong), organiser.ask("PATCH", draft, {"If-Match": "*"}, json=wrong)):
-        assert (answer.status_code, fields_of(answer)) == (422, set(wrong))
+    assert refusals(organiser, wrong) == [(422, set(wrong))] * 2
 
 
 @pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"options": {"rounds": -1}}, "options.rounds"),
-        ({"format_options": {"hero": 1}}, "format_options.hero"),
-        ({"starts_at": "2001-01-01T00:00:00Z"}, "starts_at"),
-    ],
-    ids=str,
+    "change", [{"options.rounds": -1}, {"format_options.hero": 1}, {"starts_at": "2001-01-01T00:00:00Z"}]
 )
-def test_E4_E23_terms_that_do_not_fit_are_refused_with_the_field_named(
-    organiser: Person, change: dict[str, Any], field: str
-) -> None:
-    draft = f"/tournaments/{drafted(organiser)}"
+def test_E4_E23_terms_that_do_not_fit_are_refused(organiser: Person, change: dict[str, Any]) -> None:
+    ((field, value),) = change.items()
+    part, _, name = field.partition(".")
 
-    for answer in (
-        organiser.post("/tournaments", {**CUP, **change}),
-        organiser.ask("PATCH", draft, {"If-Match": "*"}, json=change),
-    ):
-        assert (answer.status_code, fields_of(answer)) == (422, {field})
+    assert refusals(organiser, {part: {name: value} if name else value}) == [(422, {field})] * 2
+    draft = f"/tournaments/{drafted(organiser)}"
     assert fields_of(organiser.ask("PATCH", draft, {"If-Match": "*"}, json={})) == {"body"}
 
 
-def test_bots_enter_and_withdraw(service: Service, owner: Person, organiser: Person) -> None:
-    tournament_id = drafted(organiser)
-    bot = service.verified_bot(owner)["id"]
-    body = {"bot": bot}
+def refusals(organiser: Person, terms: dict[str, Any]) -> list[tuple[int, set[str]]]:
+    """Return statuses and named fields for a new tournament with these terms and for a draft changed to them."""
+    draft = f"/tournaments/{drafted(organiser)}"
+    answers = (
+        organiser.post("/tournaments", {**CUP, **terms}),
+        organiser.ask("PATCH", draft, {"If-Match": "*"}, json=terms),
+    )
+    return [(answer.status_code, fields_of(answer)) for answer in answers]
 
-    early = owner.post(f"/tournaments/{tournament_id}/enter", body).status_code
-    organiser.post(f"/tournaments/{tournament_id}/open")
-    foreign = service.person().post(f"/tournaments/{tournament_id}/enter", body).status_code
-    entered = owner.post(f"/tournaments/{tournament_id}/enter", body)
-    twice = owner.post(f"/tournaments/{tournament_id}/enter", body).status_code
-    gone = owner.post(f"/tournaments/{tournament_id}/withdraw", body)
-    again = owner.post(f"/tournaments/{tournament_id}/enter", body).status_code
 
-    assert (early, foreign, entered.status_code, twice) == (404, 403, 200, 409)
-    assert (entered.get_json()["bot"], entered.get_json()["withdrawn_at"]) == (bot, None)
+def test_bots_enter_and_withdraw(service: Service, owner: Person, organiser: Person, mine: str) -> None:
+    path, body = f"/tournaments/{drafted(organiser)}", {"bot": mine}
+
+    early = owner.post(f"{path}/enter", body).status_code
+    organiser.post(f"{path}/open")
+    foreign = service.person().post(f"{path}/enter", body).status_code
+    entered = owner.post(f"{path}/enter", body)
+    twice = owner.post(f"{path}/enter", body).status_code
+    gone = owner.post(f"{path}/withdraw", body)
+    again = owner.post(f"{path}/enter", body).status_code
+
+    assert (early, foreign, entered.status_code, twice, again) == (404, 403, 200, 409, 200)
+    assert (entered.get_json()["bot"], entered.get_json()["withdrawn_at"]) == (mine, None)
     assert gone.get_json()["withdrawn_at"] is not None
-    assert again == 200
 
 
-def test_E4_what_is_no_entrant_is_refused(service: Service, owner: Person, organiser: Person) -> None:
-    tournament_id, never_entered = opened(organiser), service.verified_bot(owner)["id"]
-    path = f"/tournaments/{tournament_id}"
+def test_E4_what_is_no_entrant_is_refused(organiser: Person, owner: Person, mine: str) -> None:
+    path = f"/tournaments/{opened(organiser)}"
 
-    for verb, bot in (("enter", "bot_" + "0" * 26), ("enter", "x"), ("enter", 5), ("withdraw", never_entered)):
+    for verb, bot in (("enter", "bot_" + "0" * 26), ("enter", "x"), ("enter", 5), ("withdraw", mine)):
         answer = owner.post(f"{path}/{verb}", {"bot": bot})
         assert (answer.status_code, fields_of(answer)) == (422, {"bot"})
-    assert owner.post(f"/tournaments/trn_{'0' * 26}/enter", {"bot": never_entered}).status_code == 404
-
-
-def test_a_paused_tournament_begins_no_match(service: Service, organiser: Person) -> None:
-    tournament_id, world = started(service, organiser), World(service.database)
-
-    organiser.post(f"/tournaments/{tournament_id}/pause")
-    while_paused = world.claim(10)
-    organiser.post(f"/tournaments/{tournament_id}/resume")
-    after = world.claim(10)
-
-    assert while_paused == []
-    assert len(after) == 3
+    assert owner.post(f"/tournaments/trn_{'0' * 26}/enter", {"bot": mine}).status_code == 404
 
 
 def test_E10_of_two_starts_at_once_one_takes_effect(service: Service, organiser: Person) -> None:

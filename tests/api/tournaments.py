@@ -3,6 +3,9 @@
 from typing import Any
 
 from referee.accounts.entry_consent import EntryConsent
+from referee.accounts.tables import Account
+from referee.bots.tables import Bot
+from referee.tournaments import entries
 from tests.api.conftest import Person, Service
 from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
@@ -23,13 +26,14 @@ def opened(organiser: Person, **more: Any) -> str:
 
 
 def entered(service: Service, organiser: Person, bots: int = 3, **more: Any) -> tuple[str, list[str]]:
-    """Return an open tournament and its bots, each of another owner, entered by the organiser."""
-    tournament_id = opened(organiser, **more)
-    owners = [service.person(consent=EntryConsent.EVERYBODY) for _ in range(bots)]
-    bot_ids = [str(service.verified_bot(owner)["id"]) for owner in owners]
-    for bot_id in bot_ids:
-        answer = organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot_id})
-        assert answer.status_code == 200, answer.get_data(as_text=True)
+    """Return an open tournament and its bots, each of another owner, who lets organisers enter them."""
+    tournament_id, world = opened(organiser, **more), World(service.database, service.names)
+    bot_ids = world.bots(bots)
+    with service.database.write() as session:
+        for bot_id in bot_ids:
+            entries.enter_bot(session, tournament_id, bot_id)
+            owner_id = session.get_one(Bot, bot_id).owner_id
+            session.get_one(Account, owner_id).entry_consent = EntryConsent.EVERYBODY
     return tournament_id, bot_ids
 
 

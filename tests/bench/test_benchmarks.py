@@ -18,7 +18,7 @@ from bench.peers.__main__ import compare_with_ours
 
 LIMIT_S = 240
 LONG = {  # each starts several processes or fills large databases
-    *("streams", "latency", "requests", "open_pages", "newcomer", "growth"),
+    *("streams", "latency", "requests", "open_pages", "newcomer", "growth")
 }
 MACHINE = describe_machine()
 PEERS = Path(bench.__file__).parent / "peers" / "requirements.lock"

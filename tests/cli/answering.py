@@ -20,7 +20,7 @@ class Call:
 
 
 @contextmanager
-def answering(answer: Callable[[Call], Answer | None]) -> Iterator[str]:
+def answering(answer: Callable[[Call], Answer | None], at: tuple[str, int] = ("127.0.0.1", 0)) -> Iterator[str]:
     """Yield the URL of a server that gives these answers, and hangs up for None or if it announced another length."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -47,7 +47,7 @@ def answering(answer: Callable[[Call], Answer | None]) -> Iterator[str]:
 
         def log_message(self, *_: object) -> None: ...
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(at, Handler) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://{at[0]}:{server.server_port}"
         server.shutdown()

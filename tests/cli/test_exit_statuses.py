@@ -2,7 +2,9 @@
 
 import json
 import re
+import signal
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 from referee.cli import main
 from referee.cli.plain_text import as_sentence
 from referee.project_files import DOCS
+from tests.cli.answering import Call, answering
 from tests.cli.running import referee
 
 ROW = re.compile(r"^\| (\d+) \| (.+) \| (.+) \|$", re.MULTILINE)
@@ -61,6 +64,16 @@ def test_3_the_service_is_not_reached(nobody: str, arguments: tuple[str, ...]) -
 
 def test_3_a_bot_is_not_reached(nobody: str) -> None:
     assert status_of("check", nobody) == 3
+
+
+def test_130_ctrl_c_ended_the_command() -> None:
+    def interrupt(_: Call) -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    with answering(interrupt) as url:
+        done = CliRunner().invoke(main, ["tournament", "list", "--url", url])
+
+    assert (done.exit_code, done.output) == (130, "")
 
 
 def test_errors_are_whole_sentences() -> None:

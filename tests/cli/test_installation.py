@@ -1,5 +1,6 @@
 """Commands on local data: without a database with the right schema they refuse and leave no trace."""
 
+import os
 import sqlite3
 import stat
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from click.testing import CliRunner, Result
 from referee.cli import main
 from referee.db.revisions import required_revision
 from referee.games import catalogue
-from tests.cli.running import referee
+from tests.cli.running import UMASK
 from tests.database.databases import write_upgraded
 
 COMMANDS = [  # that open a database as it is
@@ -173,10 +174,12 @@ def test_the_operator_creates_a_database(tmp_path: Path) -> None:
 
 
 def test_D9_a_database_that_is_made_by_hand_is_private(tmp_path: Path) -> None:
-    made = referee("admin", "upgrade", "--data", str(tmp_path / "data"))
+    before = os.umask(UMASK)
+    try:
+        assert run(tmp_path, "admin", "upgrade", "--data", str(tmp_path / "data")).exit_code == 0
+    finally:
+        os.umask(before)
 
-    assert made.returncode == 0
-    modes = {
-        path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "data", *(tmp_path / "data").iterdir())
-    }
+    paths = (tmp_path / "data", *(tmp_path / "data").iterdir())
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in paths}
     assert modes == {"data": 0o700, "referee.db": 0o600, "referee.db.lock": 0o600, "master.key": 0o600}

@@ -19,15 +19,6 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         yield opened
 
 
-def test_a_preset_is_a_draft_whose_terms_options_replace(there: Hall) -> None:
-    draft = there.json(
-        "create", "Quick cup", *SHORT, "--preset", "club_night", "--format-option", "rounds=2", "--budget-ms", "700"
-    )
-
-    assert (draft["format"], draft["format_options"], draft["rated"]) == ("swiss", {"rounds": 2}, False)
-    assert draft["time"] == {"budget_ms": 700, "bank_ms": 10_000}
-
-
 def test_entries_need_a_code_or_the_approval_of_the_organiser(there: Hall) -> None:
     event = there.json("create", "Students cup", *SHORT, "--max-entries", "2", "--bots-per-owner", "4", "--open")["id"]
     with Api(there.url, there.token) as organiser:
@@ -97,43 +88,30 @@ def test_all_bots_are_not_left_out_for_a_reason_that_does_not_concern_single_bot
 
     without_scope = there.says("enter", event, "--all", token=playing, status=1)
     by_owner = there.says("enter", event, "--all", token=there.owner, status=1)
-    there.says("cancel", event)
+    there.says("cancel", event, "--reason", "It rained.")
     closed = there.says("enter", event, "--all", status=1)
 
     assert "skipped" not in without_scope.stderr + by_owner.stderr + closed.stderr
     assert "token with the scope `organise`" in without_scope.stderr
     assert by_owner.stdout == "Ada sound: entered\n"
     assert "is cancelled" in closed.stderr
+    assert re.search(r"reason +It rained\.\n", there.says("show", event).stdout)
 
 
-def test_a_tournament_is_announced(there: Hall, tmp_path: Path) -> None:
-    text = tmp_path / "text.md"
-    text.write_text("# Welcome\n\nBring *one* bot.\n")
-    options = (
-        "--description-file",
-        str(text),
-        "--prizes",
-        "A mug",
-        "--contact",
-        "Ada",
-        "--link",
-        "https://example.org/",
-    )
+def test_terms_are_options_that_replace_those_of_a_preset_and_are_shown(there: Hall, tmp_path: Path) -> None:
+    (tmp_path / "text.md").write_text("# Welcome\n\nBring *one* bot.\n")
+    preset = ("--preset", "club_night", "--format-option", "rounds=2", "--budget-ms", "700")
+    texts = ("--description-file", str(tmp_path / "text.md"), "--prizes", "A mug", "--contact", "Ada")
+    times = ("--round-time", "2090-05-01T18:00:00+02:00", "--round-time", "2090-05-02T18:00:00+02:00")
 
-    event = there.json("create", "Announced cup", *SHORT, *options)["id"]
-    shown = there.says("show", event).stdout
+    draft = there.json("create", "Slow cup", *SHORT, *preset, *texts, *times, "--link", "https://example.org/")
+    shown = there.says("show", "Slow cup").stdout
     refused = there.says("create", "Bad link", *SHORT, "--link", "javascript:alert(1)", status=1).stderr
 
-    assert "  # Welcome\n  \n  Bring *one* bot." in shown or "  # Welcome\n\n  Bring *one* bot." in shown
+    assert (draft["format"], draft["format_options"], draft["rated"]) == ("swiss", {"rounds": 2}, False)
+    assert draft["time"] == {"budget_ms": 700, "bank_ms": 10_000}
+    assert draft["round_times"] == ["2090-05-01T16:00:00.000Z", "2090-05-02T16:00:00.000Z"]
+    assert re.search(r"  # Welcome\n(  )?\n  Bring \*one\* bot\.", shown)
     assert "A mug" in shown
+    assert "round times" in shown
     assert refused.startswith("Error: --link: must ")
-
-
-def test_rounds_begin_at_given_times(there: Hall) -> None:
-    times = ("--round-time", "2090-05-01T18:00:00+02:00", "--round-time", "2090-05-02T18:00:00+02:00")
-    swiss = ("--format", "swiss", "--format-option", "rounds=2", "--unrated", "--open")
-
-    made = there.json("create", "Slow cup", *SHORT, *swiss, *times)
-
-    assert made["round_times"] == ["2090-05-01T16:00:00.000Z", "2090-05-02T16:00:00.000Z"]
-    assert "round times" in there.says("show", "Slow cup").stdout

@@ -1,6 +1,7 @@
 """`referee admin audit --url`: ladders of a running service recomputed by anybody, honest ones and bent ones."""
 
 import json
+import re
 import signal
 import sqlite3
 import threading
@@ -11,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from referee.bots import house_bots
-from referee.cli import main, progress
+from referee.cli import progress
 from referee.cli import public_audit as auditing
 from referee.ladders import ratings
 from referee.match.canonical import Json
@@ -77,19 +78,14 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         yield Hall(folder, url, str(played[0].ladder_id), name, str(other.ladder_id))
 
 
-def test_honest_ladders_hold(hall: Hall) -> None:
-    told = hall.audit().stdout
-
-    assert f"{hall.name}: {RESULTS + 1} ledger entries, {RESULTS} logs verified: no differences" in told
-    chain, *ladders = told.splitlines()
-    assert chain.startswith(f"chain of signatures: {RESULTS + 1} entries, head ")
-    assert chain.endswith(" (keys of the service itself; pass --key to check them): no differences")
-    assert len(ladders) == 2
-
-
-def test_one_ladder_is_chosen_by_name_or_id(hall: Hall) -> None:
+def test_honest_ladders_hold_and_one_is_chosen_by_name_or_id(hall: Hall) -> None:
+    chain, *ladders = hall.audit().stdout.splitlines()
     by_name, by_id = (json.loads(hall.audit("--json", "--ladder", text).stdout) for text in (hall.name, hall.ladder))
 
+    assert f"{hall.name}: {RESULTS + 1} ledger entries, {RESULTS} logs verified: no differences" in ladders
+    assert len(ladders) == 2
+    assert chain.startswith(f"chain of signatures: {RESULTS + 1} entries, head ")
+    assert chain.endswith(" (keys of the service itself; pass --key to check them): no differences")
     assert by_name == by_id
     (report,) = by_id["ladders"]
     assert by_id["holds"]
@@ -109,17 +105,13 @@ BENT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("table", "statement", "found"), BENT, ids=[f"{table}-{at}" for at, (table, *_) in enumerate(BENT)]
-)
+@pytest.mark.parametrize(("table", "statement", "found"), BENT)
 def test_a_bent_ladder_is_found_out(hall: Hall, table: str, statement: str, found: str) -> None:
     with hall.bent(table, statement):
         told = hall.audit("--ladder", hall.ladder, status=1).stdout
 
     assert found in told
-    assert "differences" in told.splitlines()[-1]
-    assert "no differences" not in told.splitlines()[-1]
-    hall.audit("--ladder", hall.ladder)
+    assert re.search(r": [1-9]\d* differences$", told.splitlines()[-1])
 
 
 def test_logs_that_the_service_no_longer_keeps_are_counted_apart(hall: Hall) -> None:
@@ -159,7 +151,6 @@ def test_F14_a_bent_chain_is_found_out(hall: Hall, statement: str, found: str) -
         told = hall.audit(status=1).stdout
 
     assert found in told
-    hall.audit()
 
 
 def rewritten(change: Callable[[Json], object]) -> Callable[[str, bytes], tuple[bytes, int]]:
@@ -241,29 +232,23 @@ def test_F14_the_head_of_the_last_audit_must_stay_in_the_chain(hall: Hall, tmp_p
 # -- what stops an audit --
 
 
-def test_an_unknown_ladder_is_refused_with_those_that_exist(hall: Hall) -> None:
-    told = hall.audit("--ladder", "Whist", status=1).stderr
-
-    assert "Unknown ladder 'Whist'; available: " in told
-    assert hall.name in told
-
-
-@pytest.mark.parametrize(("url", "status"), [("http://127.0.0.1:1", 3), ("nonsense://x", 2)])
-def test_a_wrong_address_is_named(hall: Hall, url: str, status: int) -> None:
-    told = hall.audit(url=url, status=status).stderr
-
-    assert url in told
-    assert "Traceback" not in told
-
-
 @pytest.mark.parametrize(
-    "arguments", [["--url", "http://x", "--repair"], ["--url", "http://x", "--data", "."], ["--ladder", "x"]]
+    ("arguments", "status", "said"),
+    [
+        (["--url", "http://127.0.0.1:1"], 3, "http://127.0.0.1:1"),
+        (["--url", "nonsense://x"], 2, "nonsense://x"),
+        (["--url", "http://x", "--repair"], 2, "--url"),
+        (["--url", "http://x", "--data", "."], 2, "--url"),
+        (["--ladder", "x"], 2, "--url"),
+    ],
 )
-def test_options_that_do_not_belong_together_are_refused(arguments: list[str]) -> None:
-    done = CliRunner().invoke(main, ["admin", "audit", *arguments])
+def test_a_wrong_address_and_options_that_do_not_belong_together_are_named(
+    arguments: list[str], status: int, said: str
+) -> None:
+    told = says({"REFEREE_URL": None}, "admin", "audit", *arguments, status=status).stderr
 
-    assert done.exit_code == 2
-    assert "--url" in done.stderr
+    assert said in told
+    assert "Traceback" not in told
 
 
 @contextmanager
@@ -352,8 +337,11 @@ def test_a_log_that_breaks_off_is_fetched_again(hall: Hall, monkeypatch: pytest.
     assert len(broken) == RESULTS
 
 
-def test_something_that_is_no_referee_is_named(hall: Hall) -> None:
+def test_what_is_no_referee_and_an_unknown_ladder_are_named(hall: Hall) -> None:
     with between(hall.url, lambda path, body: (b"<html>", 6)) as url:
         told = hall.audit(url=url, status=3).stderr
+    unknown = hall.audit("--ladder", "Whist", status=1).stderr
 
     assert "did not answer like a referee service" in told
+    assert "Unknown ladder 'Whist'; available: " in unknown
+    assert hall.name in unknown

@@ -26,7 +26,7 @@ from referee.local import matches
 from referee.match.time_limits import Limits
 from referee.project_files import BOTS
 from referee.protocol import messages
-from referee.protocol.signing import bot_secret
+from referee.protocol.signing import bot_secret, challenge_proof
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
 from tests.botclient.test_match_driver import begun
 from tests.cli.running import surroundings
@@ -135,32 +135,24 @@ def test_a_starter_bot_proves_itself_gives_nonces_and_refuses_strangers(url: str
     asyncio.run(asyncio.wait_for(called(), PATIENCE_S * 3))
 
 
-def test_a_starter_bot_shows_its_name_and_games(url: str) -> None:
-    async def called() -> client.HandshakeResult:
-        bot = caller(url, now=None)
-        shown = await client.fetch_manifest(bot)
-        bot.close()
-        return shown
-
-    manifest = asyncio.run(called()).manifest
-
-    assert manifest is not None
-    assert manifest.name == NAME
-    assert sorted(manifest.games) == sorted(catalogue())
-
-
-def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
-    async def statuses() -> list[int]:
+def test_a_starter_bot_shows_its_name_and_games_and_refuses_forged_unsigned_and_old_calls(url: str) -> None:
+    async def called() -> tuple[client.HandshakeResult, list[int]]:
         body = messages.challenge_body("bot_test", "n" * 32)
         strange, unsigned = (client.CallTarget("bot_test", url, secrets) for secrets in ((STRANGE,), ()))
         callers = [client.BotCaller(target, LOOPBACK) for target in (strange, unsigned)]
         callers += [caller(url), caller(url, now=None)]  # expired, and current
         replies = [await one.post("/notify", body, "chl_1", 5000) for one in callers]
+        shown = await client.fetch_manifest(callers[-1])
         for one in callers:
             one.close()
-        return [reply.status for reply in replies]
+        return shown, [reply.status for reply in replies]
 
-    assert asyncio.run(statuses()) == [401, 401, 401, 200]
+    shown, statuses = asyncio.run(called())
+
+    assert statuses == [401, 401, 401, 200]
+    assert shown.manifest is not None
+    assert shown.manifest.name == NAME
+    assert sorted(shown.manifest.games) == sorted(catalogue())
 
 
 @pytest.mark.parametrize("game", sorted(catalogue()))
@@ -198,37 +190,28 @@ def test_a_starter_bot_that_errs_plays_the_default_says_why_and_goes_on(language
     assert all(told.startswith(error) for _, told in answers)
 
 
-def test_a_starter_bot_learns_its_secret_from_a_file_that_is_written_while_it_runs(
+def test_a_starter_bot_reads_its_secret_at_each_call_and_plays_with_nobody_if_it_is_spoilt(
     language: str, tmp_path: Path
 ) -> None:
     write_bot(tmp_path, language)
 
-    async def challenged(url: str) -> str:
-        bot = caller(url, now=None)
-        fault = (await client.challenge(bot)).fault
+    async def challenged(url: str, secrets: tuple[str, ...]) -> bytes:
+        bot = client.BotCaller(client.CallTarget("bot_test", url, secrets), LOOPBACK)
+        reply = await bot.post("/notify", messages.challenge_body("bot_test", "n" * 32), "chl_1", 5000)
         bot.close()
-        return fault
-
-    with started(language, tmp_path) as url:
-        before = asyncio.run(challenged(url))
-        (tmp_path / "secret.txt").write_text(f"{SECRET}\n")
-        after = asyncio.run(challenged(url))
-
-    assert (before, after) == ("wrong_proof", "")
-
-
-def test_a_starter_bot_whose_secret_is_spoilt_plays_with_nobody(language: str, tmp_path: Path) -> None:
-    write_bot(tmp_path, language)
-    (tmp_path / "secret.txt").write_bytes(b"\xff\xfe!")  # the beginning of a file in UTF-16
-
-    async def proof_without_signature(url: str) -> bytes:
-        stranger = client.BotCaller(client.CallTarget("bot_test", url, ()), LOOPBACK)
-        reply = await stranger.post("/notify", messages.challenge_body("bot_test", "n" * 32), "chl_1", 5000)
-        stranger.close()
         return reply.body
 
     with started(language, tmp_path) as url:
-        assert b"proof" not in asyncio.run(proof_without_signature(url))
+        before = asyncio.run(challenged(url, (SECRET,)))
+        (tmp_path / "secret.txt").write_text(f"{SECRET}\n")
+        after = asyncio.run(challenged(url, (SECRET,)))
+        (tmp_path / "secret.txt").write_bytes(b"\xff\xfe!")  # the beginning of a file in UTF-16
+        spoilt = asyncio.run(challenged(url, ()))
+
+    proof = challenge_proof(SECRET, "n" * 32)
+    assert proof not in before.decode()
+    assert json.loads(after) == {"proof": proof}
+    assert b"proof" not in spoilt
 
 
 def test_a_starter_bot_whose_port_is_taken_says_so_in_a_sentence(language: str, folder: Path) -> None:
@@ -259,25 +242,17 @@ def test_new_bot_writes_only_into_a_new_or_an_empty_folder(tmp_path: Path) -> No
     (full / "mine").touch()
     file.touch()
 
-    refused = [CliRunner().invoke(main, ["new-bot", str(place)]) for place in (full, file)]
+    refused = [CliRunner().invoke(main, ["new-bot", str(place)]) for place in (full, file, file / "bot")]
     made = CliRunner().invoke(main, ["new-bot", str(empty)])
 
-    assert [done.exit_code for done in refused] == [2, 2]
+    assert [done.exit_code for done in refused] == [2, 2, 1]
     assert "is not empty" in refused[0].output
     assert "is a file" in refused[1].output
+    assert "Cannot write" in refused[2].output
     assert [path.name for path in full.iterdir()] == ["mine"]
     assert made.exit_code == 0
     assert sorted(path.name for path in empty.iterdir()) == [".gitignore", "README.md", "bot.py"]
     assert json.dumps("empty") in (empty / "bot.py").read_text()
-
-
-def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-
-    refused = CliRunner().invoke(main, ["new-bot", str(tmp_path / "file" / "bot")])
-
-    assert refused.exit_code == 1
-    assert "Cannot write" in refused.output
 
 
 @pytest.mark.parametrize(

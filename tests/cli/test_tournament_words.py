@@ -14,6 +14,8 @@ from referee.cli.service.api_client import ApiRefusal
 from referee.cli.service.remote import error_sentence
 from referee.cli.service.stream import StreamMessage, parse_messages
 
+CREATE = ["create", "Cup", "--game", "pool-nap", "--seats", "3"]
+
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
@@ -33,13 +35,10 @@ def test_moments_are_told_in_utc() -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (
-            ["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "2030-05-01T18:00"],
-            "has no UTC offset",
-        ),
-        (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--starts-at", "tomorrow"], "+10m"),
-        (["create", "Cup", "--game", "pool-nap", "--seats", "3", "--option", "rounds"], "NAME=VALUE"),
-        (["create", "Cup", "--game", "pool-nap", "--seats", "3", *["--option", "a=1"] * 2], "more than once: a"),
+        ([*CREATE, "--starts-at", "2030-05-01T18:00"], "has no UTC offset"),
+        ([*CREATE, "--starts-at", "tomorrow"], "+10m"),
+        ([*CREATE, "--option", "rounds"], "NAME=VALUE"),
+        ([*CREATE, *["--option", "a=1"] * 2], "more than once: a"),
         (["list", "--token", "no token"], "not a token"),
         (["list", "--token", "a", "--token-file", "-"], "not both"),
     ],

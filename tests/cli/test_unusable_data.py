@@ -1,105 +1,119 @@
-"""Each process and command that meets unusable data ends in one sentence, never in a traceback."""
+"""Each process and command that meets unusable data or settings ends in one sentence, never in a traceback."""
 
+import io
+import logging
 import re
+import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from runpy import run_module
 
 import pytest
+from gunicorn.errors import AppImportError  # type: ignore[import-untyped]  # ships no types
 
-from tests.cli.running import surroundings
+from tests.cli.running import says, surroundings
 from tests.machine import require
 from tests.surroundings import MASTER_KEY
 
 PAGE = 4096
-GIVEN = {
-    "REDIS_URL": "redis://127.0.0.1:9/0",
-    "REFEREE_MASTER_KEY": MASTER_KEY.hex(),
-    "PYTHONPATH": str(Path(__file__).parent.parent.parent),
-}
-PROCESSES = {
-    "api": ["gunicorn", "api.wsgi:app", "--bind", "127.0.0.1:0", "--no-control-socket"],
-    "worker": ["workers.worker"],
-    "scheduler": ["workers.scheduler"],
-}
+GIVEN = {"REDIS_URL": "redis://127.0.0.1:9/0", "REFEREE_MASTER_KEY": MASTER_KEY.hex()}
+PROCESSES = ("api", "worker", "scheduler")
+
+Start = Callable[..., str]
 
 
 @pytest.fixture
-def read_only(sqlite_template: Path, tmp_path: Path) -> Iterator[Path]:
-    """A data directory on a file system that is mounted read-only."""
+def data(sqlite_template: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     folder.mkdir()
-    shutil.copy(sqlite_template, folder)
-    for arguments in (["--bind", str(folder), str(folder)], ["-o", "remount,ro,bind", str(folder)]):
+    shutil.copy(sqlite_template, folder / "referee.db")
+    return folder
+
+
+@pytest.fixture
+def read_only(data: Path) -> Iterator[Path]:
+    """A data directory on a file system that is mounted read-only."""
+    for arguments in (["--bind", str(data), str(data)], ["-o", "remount,ro,bind", str(data)]):
         program = require("mount", "a read-only file system")
         mounted = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
         if mounted.returncode:
             pytest.skip(f"NOT RUN: a read-only file system, which needs root ({mounted.stderr.strip()})")
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
+    yield data
+    subprocess.run(["umount", "--lazy", data], check=True)
 
 
-def run(module: list[str], folder: Path, **settings: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", *module],
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-        cwd=folder.parent,
-        env=surroundings(**(GIVEN | {"REFEREE_DATA": str(folder)} | settings)),
-    )
-    return done.returncode, done.stdout + done.stderr
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Start a process of the service within this one, where it must refuse; return what it logs."""
+    root, before = logging.getLogger(), (logging.getLogger().handlers[:], logging.getLogger().level)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def start(process: str, folder: Path, **settings: str) -> str:
+        for name, value in (GIVEN | {"DATABASE_URL": "", "REFEREE_DATA": str(folder)} | settings).items():
+            monkeypatch.setenv(name, value)
+        said = io.StringIO()
+        monkeypatch.setattr("sys.stderr", said)
+        if process == "api":
+            with pytest.raises(AppImportError):
+                run_module("api.wsgi")
+        else:
+            assert import_module(f"workers.{process}").main() == 2
+        assert "Traceback" not in said.getvalue()
+        return said.getvalue()
+
+    yield start
+    root.handlers, root.level = before
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_E25_a_process_on_a_read_only_directory_ends_in_a_sentence(read_only: Path, process: str) -> None:
-    status, said = run(PROCESSES[process], read_only)
+def test_E25_a_process_on_a_read_only_directory_ends_in_a_sentence(start: Start, read_only: Path, process: str) -> None:
+    written = f"This process cannot write to {read_only}, in which SQLite needs to create files."
 
-    assert status in (2, 4)  # 4 is gunicorn's
-    assert f"This process cannot write to {read_only}, in which SQLite needs to create files." in said
-    assert "Traceback" not in said
+    assert written in start(process, read_only)
+    if process == "api":
+        command = [sys.executable, "-m", "gunicorn", "api.wsgi:app", "--bind", "127.0.0.1:0", "--no-control-socket"]
+        settings = surroundings(**GIVEN, REFEREE_DATA=str(read_only))
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False, env=settings)
+        assert ended.returncode == 4
+        assert written in ended.stdout + ended.stderr
+        assert "Traceback" not in ended.stdout + ended.stderr
+    if process == "worker":
+        said = start(process, read_only, REFEREE_MASTER_KEY="")
+        assert re.search(r"master\.key\S* cannot be used: Read-only file system\. Make the directory writable", said)
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_a_process_with_an_invalid_setting_ends_in_a_sentence(tmp_path: Path, process: str) -> None:
-    status, said = run(PROCESSES[process], tmp_path / "data", REFEREE_RUNNER_SLOTS="many")
-
-    assert status in (2, 4)
-    assert "REFEREE_RUNNER_SLOTS" in said
-    assert "Traceback" not in said
-
-
-def test_a_master_key_that_cannot_be_stored_is_named(read_only: Path) -> None:
-    status, said = run(PROCESSES["worker"], read_only, REFEREE_MASTER_KEY="")
-
-    assert status == 2
-    assert re.search(r"master\.key\S* cannot be used: Read-only file system\. Make the directory writable", said)
-    assert "Traceback" not in said
-
-
-def test_K18_the_audit_of_a_database_with_unreadable_pages_ends_in_a_sentence(
-    sqlite_template: Path, tmp_path: Path
+def test_a_process_with_an_invalid_setting_or_another_schema_ends_in_a_sentence(
+    start: Start, data: Path, process: str
 ) -> None:
-    folder = tmp_path / "data"
-    folder.mkdir()
-    shutil.copy(sqlite_template, folder)
-    file = folder / "referee.db"
-    with sqlite3.connect(file) as connection:
-        pages = [
-            page for (page,) in connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'ladders'")
-        ]
+    with sqlite3.connect(data / "referee.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
-    with file.open("r+b") as written:
-        for page in filter(None, pages):
+
+    assert "The database has schema 9999, made by a newer version of Referee" in start(process, data)
+    assert "REFEREE_RUNNER_SLOTS" in start(process, data, REFEREE_RUNNER_SLOTS="many")
+
+
+def test_K18_the_audit_of_a_database_with_unreadable_pages_ends_in_a_sentence(data: Path) -> None:
+    with sqlite3.connect(data / "referee.db") as connection:
+        found = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'ladders'").fetchall()
+    connection.close()
+    with (data / "referee.db").open("r+b") as written:
+        for page in (page for (page,) in found if page):
             written.seek(PAGE * (page - 1))
             written.write(b"\xff" * PAGE)
 
-    status, said = run(["referee", "admin", "audit", "--data", str(folder)], folder)
+    said = says({"DATABASE_URL": None}, "admin", "audit", "--data", str(data), status=1).output
 
-    assert status == 1
     assert "Error: The database is damaged (database disk image is malformed). Stop the service and restore" in said
     assert "Traceback" not in said

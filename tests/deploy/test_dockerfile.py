@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.settings import environment
+from tests.database.databases import write_upgraded
 from tests.deploy.compose import ROOT, filled_in, services
 
 LINE_ENDS = re.compile(r"\\\n\s*")
@@ -86,17 +85,9 @@ def test_what_it_starts_is_an_api_that_gunicorn_accepts(instructions: list[tuple
     # Only the folder for heartbeats may be missing on the machine of a developer.
     arguments = [str(tmp_path) if argument == "/dev/shm" else argument for argument in arguments]
     settings = environment(REFEREE_DATA=str(tmp_path), REFEREE_MASTER_KEY="ab" * 32)
-    database = Database(f"sqlite:///{tmp_path}/referee.db")
-    upgrade(database)
-    database.dispose()
-    ran = subprocess.run(
-        [sys.executable, "-m", "gunicorn", "--check-config", *arguments],
-        env=settings,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    write_upgraded(tmp_path / "referee.db")
+    command = [sys.executable, "-m", "gunicorn", "--check-config", *arguments]
+    ran = subprocess.run(command, env=settings, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert ran.returncode == 0, ran.stderr
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.answering import Answer, Call, answering
 from tests.deploy.processes import free_port
 from tests.deploy.proxying import PATIENCE_S, Upstream, in_front_of
 
@@ -17,35 +18,17 @@ GOOD, BAD = "127.0.0.2", "127.0.0.3"
 REQUESTS = 8  # the proxy takes a container at random
 
 
-class Api:
-    """Answer each request with 200, or read it and close the connection."""
+@contextmanager
+def api(address: str, port: int, *, answers: bool) -> Iterator[list[str]]:
+    """Answer each request with 200, or read it and close the connection. Yield the methods of the requests."""
+    methods: list[str] = []
 
-    def __init__(self, address: str, port: int, *, answers: bool) -> None:
-        self.methods: list[str] = []
-        self._socket = socket.create_server((address, port))
-        self._answers = answers
+    def answer(call: Call) -> Answer | None:
+        methods.append(call.method)
+        return (200, {"Connection": "close"}, b"ok") if answers else None
 
-    @contextmanager
-    def serving(self) -> Iterator[None]:
-        thread = threading.Thread(target=self._serve)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._socket.shutdown(socket.SHUT_RDWR)
-            thread.join()
-            self._socket.close()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                line, _ = self._socket.accept()
-            except OSError:
-                return
-            with line:
-                self.methods.append(line.recv(4096).split()[0].decode())
-                if self._answers:
-                    line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+    with answering(answer, (address, port)):
+        yield methods
 
 
 @contextmanager
@@ -81,19 +64,15 @@ def api_port() -> int:
 
 
 @pytest.fixture
-def good(api_port: int) -> Iterator[Api]:
-    api = Api(GOOD, api_port, answers=True)
-    with api.serving():
-        yield api
+def good(api_port: int) -> Iterator[list[str]]:
+    with api(GOOD, api_port, answers=True) as methods:
+        yield methods
 
 
 @pytest.fixture
-def proxy_port(tmp_path: Path, api_port: int, good: Api) -> Iterator[int]:
+def proxy_port(tmp_path: Path, api_port: int, good: list[str]) -> Iterator[int]:
     with name_server() as names:
-        changes = {
-            "http://api:8000": f"http://api:{api_port}",
-            "resolver 127.0.0.11": f"resolver 127.0.0.1:{names}",
-        }
+        changes = {"http://api:8000": f"http://api:{api_port}", "resolver 127.0.0.11": f"resolver 127.0.0.1:{names}"}
         with in_front_of(api_port, tmp_path, Upstream(), **changes) as proxy:
             yield proxy.port
 
@@ -106,28 +85,27 @@ def ask(port: int, method: str) -> int:
     return status
 
 
-def test_a_container_that_is_gone_costs_no_request(proxy_port: int, good: Api) -> None:
+def test_a_container_that_is_gone_costs_no_request(proxy_port: int, good: list[str]) -> None:
     statuses = Counter(ask(proxy_port, method) for _ in range(REQUESTS) for method in ("GET", "POST"))
 
     assert statuses == {200: 2 * REQUESTS}
-    assert Counter(good.methods) == {"GET": REQUESTS, "POST": REQUESTS}
+    assert Counter(good) == {"GET": REQUESTS, "POST": REQUESTS}
 
 
 def test_a_request_that_a_container_lost_is_asked_again_unless_it_is_a_post(
-    proxy_port: int, good: Api, api_port: int
+    proxy_port: int, good: list[str], api_port: int
 ) -> None:
-    bad = Api(BAD, api_port, answers=False)
-    with bad.serving():
+    with api(BAD, api_port, answers=False) as bad:
         reads, writes = (ask_until_lost(proxy_port, method, bad) for method in ("GET", "POST"))
 
     assert set(reads) == {200}
-    assert Counter(bad.methods)["POST"] == 1
-    assert writes == Counter({503: 1}) + Counter({200: Counter(good.methods)["POST"]})
+    assert Counter(bad)["POST"] == 1
+    assert writes == Counter({503: 1}) + Counter({200: Counter(good)["POST"]})
 
 
-def ask_until_lost(port: int, method: str, bad: Api) -> Counter[int]:
+def ask_until_lost(port: int, method: str, bad: list[str]) -> Counter[int]:
     """Return how often each status was answered until the proxy, which takes any container, took the bad one."""
     statuses: Counter[int] = Counter()
-    while method not in bad.methods:
+    while method not in bad:
         statuses[ask(port, method)] += 1
     return statuses

@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli import hosting, main
 from referee.local import bot_files, matches
+from referee.match.log import parse_row
 from referee.runtime.output_tail import MAX_BYTES
 from tests.cli.running import PATIENCE_S, surroundings
 
@@ -45,19 +46,22 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) -> None:
-    entrants = matches.parse_entrants([str(folder / "bot.py"), "house:first", str(folder)])
+def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path, tmp_path: Path) -> None:
+    namesake = tmp_path / "other" / "mybot"
+    shutil.copytree(folder, namesake)
+    entrants = matches.parse_entrants([str(folder / "bot.py"), "house:first", str(folder), str(namesake)])
 
     with bot_files.run_bots(entrants, ()) as running:
-        port = running.processes[0].port
-        (one, house, other) = running.entrants
-        assert len(running.processes) == 1
-        assert one.address == other.address == f"http://127.0.0.1:{port}"
+        port, other_port = (process.port for process in running.processes)
+        one, house, same, other = running.entrants
+        assert one.address == same.address == f"http://127.0.0.1:{port}"
+        assert other.address == f"http://127.0.0.1:{other_port}"
+        assert port != other_port
         assert house.address == "house:first"
+        assert len({entrant.name for entrant in running.entrants}) == 4
         assert len(running.secrets) == 1
 
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", port)) != 0
+    assert not bot_files.is_open(port)
     assert running.processes[0].process.returncode is not None
 
 
@@ -94,16 +98,13 @@ def test_what_a_hosted_bot_writes_is_copied_and_kept(folder: Path, tmp_path: Pat
     assert (tmp_path / "copy").read_text().startswith("starter plays at http://127.0.0.1:")
 
 
-def test_a_started_bot_listens_on_this_machine_whatever_HOST_says(
+def test_a_bot_listens_where_it_is_said_and_otherwise_on_this_machine_whatever_HOST_says(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOST", "127.0.0.2")
 
     with bot_files.run_bots(matches.parse_entrants([str(folder)]), ()) as running:
         assert bot_files.is_open(running.processes[0].port)
-
-
-def test_a_hosted_bot_listens_where_it_is_said(folder: Path) -> None:
     with bot_files.reserve_port(0) as port, bot_files.host_bot(folder / "bot.py", port, host="0.0.0.0") as bot:
         socket.create_connection(("127.0.0.2", bot.port), PATIENCE_S).close()
 
@@ -250,44 +251,35 @@ def test_a_port_whose_lock_file_cannot_be_opened_is_used_without_it(
     assert elsewhere.exists() == (kind == "link")
 
 
-def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:
-    logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
+def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path) -> None:
+    played = play(str(folder), "house:3", "--seed", "5", "--narrate")
+    again = play(str(folder), "house:3", "--seed", "5", "--log", "again.ndjson")
 
-    played = [play(str(folder), "house:3", "--seed", "5", "--log", str(log), "--narrate") for log in logs]
-
-    assert played[0].exit_code == 0, played[0].output
-    assert "mybot  " in played[0].output
-    assert "Result\n  1. " in played[0].output
-    rows = [[json.loads(line) for line in log.read_text().splitlines()] for log in logs]
-    assert rows[0][-2]["faults"] == [0, 0]
-    assert rows[0][0]["players"] == rows[1][0]["players"]
-
-
-def test_a_single_match_of_a_file_is_there_to_be_looked_at(folder: Path, tmp_path: Path) -> None:
-    play(str(folder), "house:first", "--no-files")
-    assert not (tmp_path / "replay.html").exists()
-    played = play(str(folder), "house:first")
-
+    assert (played.exit_code, again.exit_code) == (0, 0), played.output
+    assert "mybot  " in played.output
+    assert "Result\n  1. " in played.output
     assert played.output.endswith("log: replay.ndjson\npage: replay.html\n")
-    assert (tmp_path / "replay.html").read_text().startswith("<!doctype html>")
-    assert CliRunner().invoke(main, ["verify", "replay.ndjson"]).exit_code == 0
+    logs = [Path(name).read_bytes().splitlines() for name in ("replay.ndjson", "again.ndjson")]
+    rows, same = ([parse_row(line) for line in log] for log in logs)
+    assert rows[-2]["faults"] == [0, 0]
+    assert rows[0]["players"] == same[0]["players"]
 
 
-def test_a_bot_that_prints_its_own_url_is_found_there(tmp_path: Path) -> None:
-    bot = tmp_path / "own.py"
-    bot.write_text(STARTER.read_text().replace('int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])', "0"))
-
-    played = play(str(bot), "house:first", "--json")
-
-    assert json.loads(played.output)["faults"] == [0, 0]
+PORT = 'int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])'
 
 
-def test_any_program_may_be_a_bot(tmp_path: Path) -> None:
-    bot = tmp_path / "program"
-    bot.write_text(f'#!/bin/sh\nexec {sys.executable} {STARTER} "$1"\n')
-    bot.chmod(0o755)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own.py", STARTER.read_text().replace(PORT, "0")),  # listens elsewhere, and prints where
+        ("program", f'#!/bin/sh\nexec {sys.executable} {STARTER} "$1"\n'),
+    ],
+)
+def test_a_bot_may_choose_its_port_and_be_any_program(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / name).chmod(0o755)
 
-    assert json.loads(play(str(bot), "house:first", "--json").output)["faults"] == [0, 0]
+    assert json.loads(play(name, "house:first", "--json").output)["faults"] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -295,46 +287,25 @@ def test_any_program_may_be_a_bot(tmp_path: Path) -> None:
     [
         ("import sys; sys.exit('no licence')", "bot.py exited with status 1 before it listened. It wrote:\nno licence"),
         ("1 +", "SyntaxError"),
+        (r"import sys; sys.exit('\x1b]0;mine\x07 \x1b[2J no licence')", "\N{REPLACEMENT CHARACTER}[2J no licence"),
+        ("import os; os.write(1, b'http://127.0.0.1:OTHER'); os._exit(0)", "exited with status 0 before it listened"),
+        ("import os, sys; sys.exit(' '.join(sorted(os.environ)))", "REFEREE_BOT_SECRET"),
     ],
 )
-def test_a_bot_that_does_not_come_up_is_told_with_its_last_words(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "bot.py").write_text(text)
+def test_a_bot_that_does_not_come_up_is_told_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    """It learns its own secret and nothing of ours, and is not looked for at the port of another program."""
+    monkeypatch.setenv("REFEREE_TOKEN", "ref_ours")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://ours")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        (tmp_path / "bot.py").write_text(text.replace("OTHER", str(other.getsockname()[1])))
 
-    played = play(str(tmp_path / "bot.py"), "house:first")
+        played = play(str(tmp_path / "bot.py"), "house:first")
 
     assert played.exit_code == 1
     assert said in played.output
-
-
-def test_the_last_words_of_a_bot_that_does_not_come_up_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(r"import sys; sys.exit('\x1b]0;mine\x07 \x1b[2J no licence')")
-
-    played = play(str(tmp_path / "bot.py"), "house:first")
-
-    assert "no licence" in played.output
-    assert "\x1b" not in played.output
-
-
-def test_what_a_failing_bot_wrote_is_shown_after_the_match(folder: Path) -> None:
-    text = STARTER.read_text().replace(
-        "def choose(question):", "def choose(question):\n    os._exit(print('I give up') or 3)"
-    )
-    (folder / "bot.py").write_text(text)
-
-    played = play(str(folder), "house:first")
-
-    assert played.exit_code == 3
-    assert "mybot exited with status 3; it wrote:" in played.output
-    assert "I give up" in played.output
-
-
-def test_what_is_no_program_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("nothing")
-
-    assert "is not executable (chmod +x)" in play(str(tmp_path / "notes.txt"), "house:first").output
-    missing = play(str(tmp_path / "absent.py"), "house:first")
-    assert missing.exit_code == 2
-    assert "its file (no such file exists)" in " ".join(missing.output.split())
+    assert not any(hidden in played.output for hidden in ("\x1b", "REFEREE_TOKEN", "DATABASE_URL"))
 
 
 def test_check_runs_a_file_with_a_secret_of_its_own(folder: Path) -> None:
@@ -400,47 +371,25 @@ def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> 
     assert len(written.head) <= MAX_BYTES
 
 
-def test_a_bot_that_has_ended_is_not_looked_for_at_anothers_port(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        text = f"import os; os.write(1, b'http://127.0.0.1:{port}'); os._exit(0)"
-        (tmp_path / "bot.py").write_text(text)
-
-        played = play(str(tmp_path / "bot.py"), "house:first")
-
-    assert "exited with status 0 before it listened" in played.output
-
-
-def test_a_bot_learns_its_own_secret_and_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REFEREE_TOKEN", "ref_ours")
-    monkeypatch.setenv("DATABASE_URL", "postgresql://ours")
-    (tmp_path / "bot.py").write_text("import os, sys; sys.exit(' '.join(sorted(os.environ)))")
-
-    played = play(str(tmp_path / "bot.py"), "house:first")
-
-    assert "REFEREE_BOT_SECRET" in played.output
-    assert "REFEREE_TOKEN" not in played.output
-    assert "DATABASE_URL" not in played.output
-
-
 @pytest.mark.parametrize(
-    ("first", "said"),
-    [("#!/bin/sh\r\n", "ends with a carriage return."), ("echo no first line\n", "like #!/bin/sh.")],
+    ("name", "content", "mode", "said"),
+    [
+        ("program", b"#!/bin/sh\r\n", 0o755, "ends with a carriage return."),
+        ("program", b"echo no first line\n", 0o755, "like #!/bin/sh."),
+        ("notes.txt", b"nothing", 0o644, "is not executable (chmod +x)"),
+    ],
 )
-def test_a_program_that_cannot_be_run_is_told_why(tmp_path: Path, first: str, said: str) -> None:
-    bot = tmp_path / "program"
-    bot.write_bytes(first.encode())
-    bot.chmod(0o755)
+def test_a_program_that_cannot_be_run_is_told_why(
+    tmp_path: Path, name: str, content: bytes, mode: int, said: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / name).chmod(mode)
 
-    assert said in play(str(bot), "house:first").output
+    assert said in play(name, "house:first").output
 
 
-def test_bots_of_the_same_name_are_told_apart_and_have_ports_of_their_own(folder: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other" / "mybot"
-    shutil.copytree(folder, other)
-    entrants = matches.parse_entrants([str(folder), str(other)])
+def test_a_file_that_does_not_exist_is_refused() -> None:
+    missing = play("absent.py", "house:first")
 
-    with bot_files.run_bots(entrants, ()) as running:
-        assert len({one.port for one in running.processes}) == 2
-        assert len({one.address for one in running.entrants}) == 2
-        assert len({one.name for one in running.entrants}) == 2
+    assert missing.exit_code == 2
+    assert "its file (no such file exists)" in " ".join(missing.output.split())

@@ -38,26 +38,21 @@ def test_counts_of_several_processes_are_added(database: Database, redis_url: st
     assert value(found, "referee_decision_after_seconds_bucket", le="+Inf") == 1
 
 
-def test_counts_are_sent_once(redis_url: str) -> None:
-    process = ProcessMetrics()
-    sender = Sender(process, shared.connect(redis_url))
-    process.count(catalog.LEASES_EXPIRED)
-
-    sender.send()
-    sender.send()
-
-    assert shared.read_counts(Redis.from_url(redis_url)) == {MetricSeries("referee_leases_expired"): 1}
-
-
-def test_counts_wait_while_redis_is_away(redis_url: str) -> None:
+def test_counts_are_sent_once_wait_while_redis_is_away_and_are_sent_at_the_end(redis_url: str) -> None:
     process = ProcessMetrics()
     process.count(catalog.LEASES_EXPIRED, by=3)
     Sender(process, shared.connect("redis://127.0.0.1:1/0")).send()
     process.count(catalog.LEASES_EXPIRED)
+    sender = Sender(process, shared.connect(redis_url))
 
-    Sender(process, shared.connect(redis_url)).send()
-
+    sender.send()
+    sender.send()
     assert shared.read_counts(Redis.from_url(redis_url)) == {MetricSeries("referee_leases_expired"): 4}
+    sender.start()
+    process.count(catalog.LEASES_EXPIRED)
+    sender.stop()
+
+    assert shared.read_counts(Redis.from_url(redis_url)) == {MetricSeries("referee_leases_expired"): 5}
 
 
 def test_no_count_is_lost_among_threads() -> None:
@@ -114,14 +109,3 @@ def test_states_of_processes_are_summed_until_they_end_or_die(redis_url: str) ->
     assert left["processes"] == 1
     assert left["referee_streams"] == 9 - old["referee_streams"]
     assert redis.hlen("referee:metrics:states") == 1
-
-
-def test_a_process_that_stops_sends_what_is_left(redis_url: str) -> None:
-    process = ProcessMetrics()
-    sender = Sender(process, shared.connect(redis_url))
-    sender.start()
-    process.count(catalog.LEASES_EXPIRED)
-
-    sender.stop()
-
-    assert shared.read_counts(Redis.from_url(redis_url)) == {MetricSeries("referee_leases_expired"): 1}

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from referee.metrics import catalog
@@ -21,7 +20,7 @@ ROWS = [panel["title"] for panel in PANELS if panel["type"] == "row"]
 TARGETS: list[dict[str, Any]] = [target for panel in PANELS for target in panel.get("targets", [])]
 WORDS = {"sum", "by", "rate", "increase", "histogram_quantile", "le"}
 LEFT_OUT = {  # metrics of the service that no panel shows, each with a reason
-    "referee_extra_failures_total",  # an error of the code: the log has it
+    "referee_extra_failures_total"  # an error of the code: the log has it
 }
 PART = re.compile(r"_(bucket|count|sum|created)$")
 
@@ -58,31 +57,27 @@ def test_each_panel_asks_the_chosen_prometheus() -> None:
         assert target["datasource"] == {"type": "prometheus", "uid": "${source}"}
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target["expr"][:60])
-def test_each_expression_names_metrics_and_labels_that_exist(
-    target: dict[str, Any],
+def test_each_expression_names_metrics_and_labels_that_exist_and_each_metric_is_shown(
     samples: Samples,  # noqa: F811
 ) -> None:
     labels_of: dict[str, set[str]] = {}
     for name, labels in samples:
         labels_of.setdefault(name, set()).update(label for label, _ in labels)
-    expression = target["expr"]
-    named = named_metrics(expression)
-    assert named
-    for name, conditions in named:
-        assert name in labels_of, name
-        assert set(re.findall(r'([a-z_]+)[=!]~?"', conditions)) <= labels_of[name]
-    common = set.intersection(*(labels_of[name] for name, _ in named))
-    grouped = {label for labels in re.findall(r"by \(([^)]*)\)", expression) for label in labels.split(", ")}
-    assert grouped <= common
-    shown = set(re.findall(r"\{\{([a-z_]+)\}\}", target["legendFormat"]))
-    assert shown <= (grouped if "sum" in expression else common)
+    for target in TARGETS:
+        expression = target["expr"]
+        named = named_metrics(expression)
+        assert named
+        for name, conditions in named:
+            assert name in labels_of, name
+            assert set(re.findall(r'([a-z_]+)[=!]~?"', conditions)) <= labels_of[name]
+        common = set.intersection(*(labels_of[name] for name, _ in named))
+        grouped = {label for labels in re.findall(r"by \(([^)]*)\)", expression) for label in labels.split(", ")}
+        assert grouped <= common, expression
+        legend = set(re.findall(r"\{\{([a-z_]+)\}\}", target["legendFormat"]))
+        assert legend <= (grouped if "sum" in expression else common), expression
 
-
-def test_each_metric_is_shown_or_left_out_by_name(samples: Samples) -> None:  # noqa: F811
     shown = {PART.sub("", name) for target in TARGETS for name, _ in named_metrics(target["expr"])}
     offered = {PART.sub("", name) for name, _ in samples if name.startswith("referee_")}
-
     assert {metric.name for metric in catalog.COUNTED} <= {name.removesuffix("_total") for name in offered}
     assert offered - LEFT_OUT == shown
 
@@ -94,13 +89,8 @@ def test_prometheus_reads_each_expression(tmp_path: Path) -> None:
     rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(expressions)]
     (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
 
-    result = subprocess.run(
-        [program, "check", "rules", str(tmp_path / "rules.yml")],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = [program, "check", "rules", str(tmp_path / "rules.yml")]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
     assert result.returncode == 0, result.stdout + result.stderr
     assert f"{len(TARGETS)} rules found" in result.stdout

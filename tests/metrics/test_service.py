@@ -1,7 +1,6 @@
 """The metrics of a service that plays: what is counted, what is read, and who may see it."""
 
 import asyncio
-import http.client
 import logging
 import socket
 import struct
@@ -9,6 +8,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -23,7 +24,7 @@ from referee.bots.bots import Quotas
 from referee.db.engine import Database
 from referee.match.log import parse_row
 from referee.metrics import shared
-from referee.metrics.database import DatabaseReader
+from referee.metrics.database import DatabaseFigures, DatabaseReader
 from referee.settings import ListenAddress
 from tests.metrics.conftest import scrape, serving, value
 from tests.surroundings import settings_for
@@ -46,18 +47,19 @@ def app(tmp_path: Path, database: Database, redis_url: str) -> Iterator[Flask]:
     found.extensions["referee.database"].dispose()
 
 
-def test_matches_decisions_and_faults_are_counted(world: World, redis_url: str) -> None:
+def test_E28_matches_decisions_and_faults_are_counted(world: World, redis_url: str) -> None:
     async def fail(request: web.Request) -> web.Response:
         return web.Response(status=500)
 
-    async def story() -> str:
+    async def story() -> tuple[str, DatabaseFigures]:
         async with world.houses("first", Scripted(fail)):
             world.arrange("saint-poker", world.bot_ids, rated=False, options={"rounds": 2})
             match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 2})
+            before = DatabaseReader(world.database).read()
             await world.run()
-            return match_id
+            return match_id, before
 
-    match_id = asyncio.run(story())
+    match_id, before = asyncio.run(story())
 
     with serving(world.database, redis_url) as server:
         found = scrape(server)
@@ -77,6 +79,10 @@ def test_matches_decisions_and_faults_are_counted(world: World, redis_url: str) 
     assert value(found, "referee_results_total") == 2
     assert value(found, "referee_runner_cpu_seconds_total") > 0
     assert value(found, "referee_transaction_seconds_count", access="write") > 0
+    assert before.matches["due", "organised"] == 1
+    assert before.oldest_due_s > 0
+    stored = str([series.labels for series in shared.read_counts(Redis.from_url(redis_url))])
+    assert not any(name in stored for name in (*world.bot_ids, "Bot", "127.0.0.1"))  # what has many values
     jobs = value(found, "referee_transaction_jobs_total", access="write")
     assert jobs >= value(found, "referee_transaction_seconds_count", access="write")
 
@@ -121,17 +127,13 @@ def test_E28_the_public_address_has_no_metrics(app: Flask) -> None:
     assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
 
 
-def test_the_server_knows_one_page(database: Database, redis_url: str) -> None:
-    with serving(database, redis_url) as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-        connection.request("GET", "/")
-        assert connection.getresponse().status == 404
-        connection.close()
-
-
-def test_an_address_in_use_is_tried_again(database: Database, redis_url: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_server_has_one_page_and_an_address_in_use_is_tried_again(
+    database: Database, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with serving(database, redis_url) as server:
         assert server.port is not None
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"http://127.0.0.1:{server.port}/", timeout=30)
         second = MetricsServer(ListenAddress("127.0.0.1", server.port), database, redis_url)
         with caplog.at_level(logging.WARNING):
             assert second.step() == second.step() == 30.0
@@ -143,26 +145,21 @@ def test_an_address_in_use_is_tried_again(database: Database, redis_url: str, ca
     second.stop()
 
 
-@pytest.mark.parametrize(
-    ("field", "amount"),
-    [
-        ("garbage", "1"),
-        ('["referee_faults", ["timeout"], ""]', "x"),
-        ('["referee_faults", 7, ""]', "1"),
-        ('[["referee_faults"], [], ""]', "1"),
-        ('["referee_faults", [["timeout"]], ""]', "1"),
-        ("[1, 2]", "1"),
-    ],
-)
-def test_what_is_malformed_in_Redis_hides_nothing_else(
-    database: Database, redis_url: str, field: str, amount: str
-) -> None:
+MALFORMED = {
+    "garbage": "1",
+    '["referee_faults", ["timeout"], ""]': "x",
+    '["referee_faults", 7, ""]': "1",
+    '[["referee_faults"], [], ""]': "1",
+    '["referee_faults", [["timeout"]], ""]': "1",
+    "[1, 2]": "1",
+    '["referee_faults", ["timeout"], "x"]': "1",
+}
+
+
+def test_what_is_malformed_in_Redis_hides_nothing_else(database: Database, redis_url: str) -> None:
     with Redis.from_url(redis_url) as redis:
-        redis.hset(shared._COUNTS_KEY, field, amount)
-        redis.hset(shared._COUNTS_KEY, '["referee_faults", ["timeout"], "x"]', "1")
-        redis.hset(shared._COUNTS_KEY, '["referee_leases_expired", [], ""]', "3")
-        for process, state in {"a": "garbage", "b": '{"x": 1}', "c": "[]", "d": '{"at": "now"}'}.items():
-            redis.hset(shared._STATES_KEY, process, state)
+        redis.hset(shared._COUNTS_KEY, mapping={**MALFORMED, '["referee_leases_expired", [], ""]': "3"})
+        redis.hset(shared._STATES_KEY, mapping={"a": "garbage", "b": '{"x": 1}', "c": "[]", "d": '{"at": "now"}'})
 
         with serving(database, redis_url) as server:
             samples = scrape(server)
@@ -190,17 +187,14 @@ def test_a_client_that_hangs_up_writes_no_traceback_of_its_own(
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_without_redis_the_database_is_still_read(database: Database) -> None:
+def test_without_redis_or_a_database_the_rest_is_there(database: Database, redis_url: str, tmp_path: Path) -> None:
     with serving(database, "redis://127.0.0.1:1/0") as server:
         found = scrape(server)
     assert (value(found, "referee_up", part="redis"), value(found, "referee_up", part="database")) == (0, 1)
     assert ("referee_workers", ()) not in found
     assert value(found, "referee_matches", state="due", kind="organised") == 0
 
-
-def test_without_a_database_the_counts_are_still_there(tmp_path: Path, redis_url: str) -> None:
-    missing = Database(f"sqlite:///{tmp_path / 'none' / 'referee.db'}")
-    with serving(missing, redis_url) as server:
+    with serving(Database(f"sqlite:///{tmp_path / 'none' / 'referee.db'}"), redis_url) as server:
         found = scrape(server)
     assert (value(found, "referee_up", part="redis"), value(found, "referee_up", part="database")) == (1, 0)
     assert value(found, "referee_leases_expired_total") == 0
@@ -214,30 +208,3 @@ def test_often_asked_the_database_is_read_seldom(database: Database) -> None:
     assert reader.read() is first
     clock[0] = 5.0
     assert reader.read() is not first
-
-
-def test_the_age_of_the_oldest_due_match_is_known(world: World) -> None:
-    async def story() -> None:
-        async with world.houses("first", "first"):
-            world.arrange("saint-poker", world.bot_ids)
-
-    asyncio.run(story())
-
-    figures = DatabaseReader(world.database).read()
-
-    assert figures.matches["due", "organised"] == 1
-    assert figures.oldest_due_s > 0
-
-
-def test_Redis_keeps_only_what_has_few_values(world: World, redis_url: str) -> None:
-    async def story() -> None:
-        async with world.houses("first", "first"):
-            world.arrange("saint-poker", world.bot_ids, options={"rounds": 2})
-            await world.run()
-
-    asyncio.run(story())
-
-    stored = str([series.labels for series in shared.read_counts(Redis.from_url(redis_url))])
-    assert stored
-    for name in (*world.bot_ids, "Bot", "127.0.0.1"):
-        assert name not in stored

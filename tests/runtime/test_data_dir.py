@@ -10,31 +10,22 @@ from referee.errors import RefereeError
 from referee.runtime.data_dir import SOCKET_PATH_LIMIT, DataDir, InUse
 
 
-def test_a_directory_has_one_owner_until_it_is_released(tmp_path: Path) -> None:
+def test_a_directory_has_one_owner_who_is_told_to_whoever_asks_until_it_is_released(tmp_path: Path) -> None:
     first, second = DataDir(tmp_path), DataDir(tmp_path)
+    assert second.owner() is None
     first.acquire()
     first.write_owner("http://127.0.0.1:1")
 
+    owner = second.owner()
+    assert owner is not None
+    assert (owner.pid, owner.url) == (os.getpid(), "http://127.0.0.1:1")
     with pytest.raises(InUse, match=rf"process {os.getpid()}, http://127\.0\.0\.1:1"):
         second.acquire()
     first.release()
+    assert second.owner() is None
     second.acquire()
 
     second.release()
-
-
-def test_the_owner_is_told_to_whoever_asks(tmp_path: Path) -> None:
-    directory = DataDir(tmp_path)
-    assert directory.owner() is None
-
-    directory.acquire()
-    directory.write_owner("http://127.0.0.1:1")
-
-    owner = DataDir(tmp_path).owner()
-    assert owner is not None
-    assert (owner.pid, owner.url) == (os.getpid(), "http://127.0.0.1:1")
-    directory.release()
-    assert DataDir(tmp_path).owner() is None
 
 
 def test_rights_are_taken_off_what_is_the_services_own_and_nothing_else(tmp_path: Path) -> None:
@@ -56,7 +47,7 @@ def test_rights_are_taken_off_what_is_the_services_own_and_nothing_else(tmp_path
     assert closed == [own.parent, own]
 
 
-def test_a_deep_directory_gets_a_socket_the_kernel_can_hold(tmp_path: Path) -> None:
+def test_a_deep_directory_gets_a_socket_the_kernel_can_hold_where_nobody_else_can_enter(tmp_path: Path) -> None:
     deep = tmp_path / ("deep" * 30)
     deep.mkdir()
 
@@ -67,20 +58,10 @@ def test_a_deep_directory_gets_a_socket_the_kernel_can_hold(tmp_path: Path) -> N
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
     path.unlink()
+    path.parent.chmod(0o777)
+    with pytest.raises(RefereeError, match="not a private directory"):
+        DataDir(deep).socket()
     path.parent.rmdir()
-
-
-def test_a_socket_place_that_others_can_enter_is_refused(tmp_path: Path) -> None:
-    deep = tmp_path / ("deep" * 30)
-    deep.mkdir()
-    place = DataDir(deep).socket().parent
-    place.chmod(0o777)
-
-    try:
-        with pytest.raises(RefereeError, match="not a private directory"):
-            DataDir(deep).socket()
-    finally:
-        place.rmdir()
 
 
 def test_a_long_log_is_put_aside(tmp_path: Path) -> None:

@@ -52,9 +52,8 @@ def wait(*children: Child) -> None:
 
 def files(folder: Path, name: str) -> list[Path]:
     """The files of a log, the oldest first."""
-    return sorted(folder.glob(f"{name}.log*"), key=lambda path: int(path.suffix[1:] if path.suffix != ".log" else 0))[
-        ::-1
-    ]
+    found = folder.glob(f"{name}.log*")
+    return sorted(found, key=lambda path: int(path.suffix[1:]) if path.suffix != ".log" else 0, reverse=True)
 
 
 def numbers(folder: Path, name: str) -> list[int]:
@@ -149,19 +148,17 @@ def test_K28_a_log_that_cannot_be_written_stops_nobody_and_is_said_once(tmp_path
 
 def test_K28_a_file_that_cannot_be_rotated_does_not_grow(tmp_path: Path) -> None:
     log = LogFile(tmp_path / "a.log", limit=100)
-    (tmp_path / "a.log.1").mkdir()
-    (tmp_path / "a.log.1" / "kept").touch()
-    (tmp_path / "a.log.2").mkdir()
-    (tmp_path / "a.log.2" / "kept").touch()
+    obstacles = [tmp_path / name / "kept" for name in ("a.log.1", "a.log.2")]
+    for obstacle in obstacles:
+        obstacle.mkdir(parents=True)
 
     errors = [log.write(b"line %02d\n" % n) for n in range(40)]
 
     assert sum(error is not None for error in errors) == 1
     assert (tmp_path / "a.log").stat().st_size <= 108
-    (tmp_path / "a.log.1" / "kept").unlink()
-    (tmp_path / "a.log.1").rmdir()
-    (tmp_path / "a.log.2" / "kept").unlink()
-    (tmp_path / "a.log.2").rmdir()
+    for obstacle in obstacles:
+        obstacle.rmdir()
+        obstacle.parent.rmdir()
     assert log.write(b"line 40\n") is None
     assert (tmp_path / "a.log").read_text().splitlines()[1] == "line 40"
 
@@ -176,12 +173,10 @@ def test_a_line_without_end_is_divided(tmp_path: Path) -> None:
     assert len(files(tmp_path, "a")) == 3
 
 
-@pytest.mark.parametrize("size", [9 << 20, 10])
-def test_a_long_log_of_before_is_put_aside(tmp_path: Path, size: int) -> None:
-    with (tmp_path / "a.log").open("wb") as before:
-        before.truncate(size)
-    log = LogFile(tmp_path / "a.log", limit=8 << 20)
+@pytest.mark.parametrize(("size", "after"), [(9 << 20, 5), (10, 15)])
+def test_a_long_log_of_before_is_put_aside(tmp_path: Path, size: int, after: int) -> None:
+    (tmp_path / "a.log").write_bytes(b"x" * size)
 
-    log.write(b"line\n")
+    LogFile(tmp_path / "a.log", limit=8 << 20).write(b"line\n")
 
-    assert (tmp_path / "a.log").stat().st_size == (5 if size > 10 else 15)
+    assert (tmp_path / "a.log").stat().st_size == after

@@ -142,9 +142,12 @@ def test_a_signal_during_the_start_ends_it_and_no_work_is_promised(create: Creat
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_the_end_of_a_log_is_that_of_the_process_also_after_a_rotation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rotates", [True, False])
+def test_the_end_of_a_log_is_that_of_the_process_also_after_a_rotation_or_truncation(
+    tmp_path: Path, rotates: bool
+) -> None:
     log = tmp_path / "api.log"
-    log.write_text("old\n")
+    log.write_text("old\n" * 100)
     child = Child("api", [sys.executable, "-S", "-c", "print('new')"], dict(os.environ), tmp_path, log)
 
     child.start()
@@ -152,22 +155,10 @@ def test_the_end_of_a_log_is_that_of_the_process_also_after_a_rotation(tmp_path:
     child.process.wait()
 
     assert child.tail() == "new"
-    log.rename(tmp_path / "api.log.1")
+    if rotates:
+        log.rename(tmp_path / "api.log.1")
     log.write_text("newer\n")
     assert child.tail() == "newer"
-
-
-def test_the_end_of_a_log_is_that_of_the_process_also_after_a_truncation(tmp_path: Path) -> None:
-    log = tmp_path / "api.log"
-    log.write_text("old\n" * 100)
-    child = Child("api", [sys.executable, "-S", "-c", ""], dict(os.environ), tmp_path, log)
-
-    child.start()
-    assert child.process is not None
-    child.process.wait()
-
-    log.write_text("new\n")
-    assert child.tail() == "new"
 
 
 def test_a_redis_by_url_that_is_loading_its_data_is_there(listener: socket.socket) -> None:

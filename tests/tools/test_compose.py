@@ -14,42 +14,29 @@ from tools.compose.images import IMAGES, find_base_images
 from tools.compose.steps import STEPS, StepNotTested
 
 
-def test_without_an_engine_the_command_says_loudly_that_nothing_was_tested(
+def test_without_an_engine_the_command_says_loudly_that_nothing_was_tested_and_what_is_lacking(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["compose"])
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setenv("PATH", "/nowhere")
 
-    status = command.main()
-
+    assert command.main() == command.NO_ENGINE
     said = capsys.readouterr().out
-    assert status == command.NO_ENGINE
     assert "*** NOT TESTED: no container was started, because no engine is available: " in said
     assert "needs root" in said
-
-
-def test_what_an_engine_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setenv("PATH", "/nowhere")
-
     assert why_no_engine().startswith("dockerd, docker, ip, iptables, nft, unshare, debootstrap not found; install ")
 
 
-def test_every_image_of_our_files_has_a_stand_in() -> None:
+def test_every_image_of_our_files_has_a_stand_in_that_of_postgres_in_its_version() -> None:
     kinds = {name.partition(":")[0] for name in find_base_images()}
 
     assert kinds == {path.name.partition(".")[0] for path in IMAGES.glob("*.Dockerfile")}
     assert kinds == set(images.VERSION_COMMANDS)
-
-
-def test_the_stand_in_of_postgres_has_the_version_of_the_image() -> None:
-    (name,) = (name for name in find_base_images() if name.startswith("postgres:"))
-    version = re.match(r"postgres:(\d+)", name)
-
-    assert version is not None
-    assert f"/usr/lib/postgresql/{version[1]}/bin" in (IMAGES / "postgres.Dockerfile").read_text()
-    assert f"postgresql-{version[1]}" in images.PACKAGES
+    (version,) = re.findall(r"postgres:(\d+)", " ".join(find_base_images()))
+    assert f"/usr/lib/postgresql/{version}/bin" in (IMAGES / "postgres.Dockerfile").read_text()
+    assert f"postgresql-{version}" in images.PACKAGES
 
 
 def test_the_files_of_tls_are_where_the_docs_mount_them() -> None:
@@ -97,11 +84,8 @@ def test_a_step_that_fails_ends_the_test_and_one_that_cannot_be_done_does_not(
     assert "2 results instead of 3" in said
 
 
-def test_everything_is_removed_at_the_end() -> None:
+def test_everything_is_removed_at_the_end_and_an_unknown_step_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(STEPS)[-1] == "take everything down"
-
-
-def test_an_unknown_step_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.parse_options(["--skip", "load the firewall"]).skip == ["load the firewall"]
     with pytest.raises(SystemExit):
         command.parse_options(["--skip", "nothing"])

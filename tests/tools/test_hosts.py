@@ -33,25 +33,24 @@ def notebook() -> Notebook:
     return made
 
 
-def test_the_longest_silence_of_each_match_counts_if_it_overlaps_the_scenario(notebook: Notebook) -> None:
-    report = measure_window(Window("cut", 105.0, 110.0), notebook, now=133.0)
+@pytest.mark.parametrize(
+    ("window", "now", "silences", "shown"),
+    [
+        (Window("cut", 105.0, 110.0), 133.0, [(30.0, True)], "mat_moves stood still for 30.0 s"),  # it overlaps
+        (Window("later", 140.0, 150.0), 155.0, [(23.0, False)], ""),  # a match that has not ended is silent until now
+        (Window("before", 1.0, 2.0), 155.0, [], " 0 "),
+    ],
+)
+def test_the_longest_silence_of_each_match_counts_if_it_overlaps_the_scenario(
+    notebook: Notebook, window: Window, now: float, silences: list[tuple[float, bool]], shown: str
+) -> None:
+    report = measure_window(window, notebook, now=now)
 
-    assert [(found.seconds, found.match_id) for found in report.silences] == [(30.0, "mat_moves")]
-    assert report.moved == 1
+    assert [(found.seconds, found.has_moved) for found in report.silences] == silences
+    assert all(found.match_id == "mat_moves" for found in report.silences)
+    assert report.moved == sum(moved for _, moved in silences)
     assert report.too_long == report.silences
-    assert "mat_moves stood still for 30.0 s" in render_windows([report])
-
-
-def test_a_match_that_has_not_ended_is_silent_until_now(notebook: Notebook) -> None:
-    report = measure_window(Window("later", 140.0, 150.0), notebook, now=155.0)
-
-    assert [(found.seconds, found.has_moved) for found in report.silences] == [(23.0, False)]
-
-
-def test_a_scenario_without_matches_has_a_line_too(notebook: Notebook) -> None:
-    report = measure_window(Window("before", 1.0, 2.0), notebook, now=155.0)
-
-    assert " 0 " in render_windows([report])
+    assert shown in render_windows([report])
 
 
 @pytest.mark.parametrize(("seconds", "is_proportional"), [(40.0, True), (60.0, False)])
@@ -67,27 +66,28 @@ def test_throughput_is_proportional_if_three_hosts_do_three_quarters_of_three_ti
     assert "100.0" in scaling.render()  # statements a match
 
 
-def test_the_command_says_loudly_that_no_hosts_can_be_made(
+def test_without_root_or_ip_it_is_said_loudly_that_no_hosts_can_be_made(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["hosts"])
+    monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
 
     assert command.main() == command.UNAVAILABLE
     assert capsys.readouterr().out == "*** NOT TESTED: several hosts: network namespaces need root ***\n"
-
-
-def test_without_ip_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setenv("PATH", "/nowhere")
-
     assert why_unavailable() == "the command ip is missing; install iproute2"
 
 
-def test_a_failure_leaves_no_namespace_and_processes_of_a_host_have_its_network() -> None:
+@pytest.fixture
+def hosts() -> None:
+    """Skip the test where no hosts can be made."""
     if reason := why_unavailable():
         pytest.skip(f"several hosts NOT RUN: {reason}")
 
+
+@pytest.mark.usefixtures("hosts")
+def test_a_failure_leaves_no_namespace_and_processes_of_a_host_have_its_network() -> None:
     def fail_on_hosts() -> None:
         with Lan(["one", "two"]) as lan:
             with lan["one"].enter_network():
@@ -102,26 +102,23 @@ def test_a_failure_leaves_no_namespace_and_processes_of_a_host_have_its_network(
     assert f"referee-hosts-{os.getpid()}" not in _namespaces()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_campaign_removes_its_hosts(number: signal.Signals) -> None:
-    if reason := why_unavailable():
-        pytest.skip(f"several hosts NOT RUN: {reason}")
+@pytest.mark.usefixtures("hosts")
+def test_an_interrupted_campaign_removes_its_hosts() -> None:
     campaign = subprocess.Popen(
         [sys.executable, "-m", "tools.hosts", "--only", "calm"],
         cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     until(lambda: f"referee-hosts-{campaign.pid}-worker3" in _namespaces(), "hosts", tell=_namespaces)
 
-    campaign.send_signal(number)
+    campaign.send_signal(signal.SIGTERM)
     said, _ = campaign.communicate(timeout=60)
 
-    assert campaign.returncode == 128 + number, said
+    assert campaign.returncode == 128 + signal.SIGTERM, said
     assert f"-{campaign.pid}-" not in _namespaces()
 
 
+@pytest.mark.usefixtures("hosts")
 def test_hosts_of_a_killed_campaign_are_removed_by_the_next() -> None:
-    if reason := why_unavailable():
-        pytest.skip(f"several hosts NOT RUN: {reason}")
     program = "from tools.hosts.lan import Lan; lan = Lan(['one']); lan.__enter__(); input()"
     killed = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdin=subprocess.PIPE)
     until(lambda: f"referee-hosts-{killed.pid}-one" in _namespaces(), "a host", tell=_namespaces)

@@ -46,10 +46,7 @@ def planted_lines(kind: str) -> list[str]:
             "condition",
             ["if not (self.chips[seat] <= 0 and not self.over):", "if self.chips[seat] <= 0 and (self.over):"],
         ),
-        (
-            "seat",
-            ["if self.chips[seat - 1] <= 0 and not self.over:", "self.chips[payee - 1] += min(self.pot, 5)"],
-        ),
+        ("seat", ["if self.chips[seat - 1] <= 0 and not self.over:", "self.chips[payee - 1] += min(self.pot, 5)"]),
         ("payer", ["self.chips[payee] -= min(self.pot, 5)"]),
         ("min/max", ["self.chips[payee] += max(self.pot, 5)"]),
         ("exchanged", ["self.chips[payee] += min(5, self.pot)", "pay(payee, payer)"]),

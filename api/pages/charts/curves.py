@@ -15,10 +15,7 @@ WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 66, 22, 18, 46  # margins, with room for large type on phones
 MIN_POINTS: Final = 40.0  # least range of the axis, so that small changes do not look large
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 84, 26, 3
-SHAPES: Final = {
-    EntryKind.VOID: "M-4,-4L4,4M-4,4L4,-4",
-    "version": "M-5,0L5,0L0,8Z",
-}
+SHAPES: Final = {EntryKind.VOID: "M-4,-4L4,4M-4,4L4,-4", "version": "M-5,0L5,0L0,8Z"}
 
 
 @dataclass(frozen=True, slots=True)

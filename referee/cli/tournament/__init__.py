@@ -29,9 +29,7 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "watch": ("live_view", "Show a tournament until it is over."),
         "standings": ("reading", "Show the standings."),
     },
-    "Download": {
-        "results": ("reading", "Show all results."),
-    },
+    "Download": {"results": ("reading", "Show all results.")},
 }
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -14,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hall import RunningHall
+from tests.cli.hall import LOOPBACK, RunningHall
 from tests.cli.running import PATIENCE_S, comes_true, says, surroundings
-from tests.deploy.processes import free_ports
+from tests.deploy.processes import free_port, free_ports
+from tests.test_docs import block
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +32,14 @@ def starter(folder: Path) -> Path:
     return folder
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @contextmanager
-def hosting(there: dict[str, str], *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def hosting(
+    there: dict[str, str], *arguments: str, folder: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Run `referee register --start …` until it says that the bot runs; yield the process and what it said."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "register", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=surroundings(**there), start_new_session=True,
+        [sys.executable, "-m", "referee", "register", *arguments], cwd=folder, env=surroundings(**there),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
     assert process.stdout is not None
     said = b""
@@ -60,10 +58,14 @@ def hosting(there: dict[str, str], *arguments: str) -> Iterator[tuple[subprocess
 
 
 def test_a_program_is_started_registered_kept_running_and_started_again(there: dict[str, str], tmp_path: Path) -> None:
-    folder, port = starter(tmp_path / "mybot"), free_port()
-    arguments = ("--start", str(folder), "--name", "Hosted", "--port", str(port), "--language", "Python")
+    """The command is that of the README, with more options."""
+    (folder, port), readme = (starter(tmp_path / "mybot"), free_port()), block("register")
+    (command,) = re.findall(r"^referee register (.*)$", readme, re.MULTILINE)
+    arguments = [{"My bot": "Hosted"}.get(word, word) for word in shlex.split(command)]
+    assert re.search("^referee login --name ", readme)
+    assert f"export REFEREE_EGRESS_ALLOW={LOOPBACK} " in block("service")
 
-    with hosting(there, *arguments) as (process, first):
+    with hosting(there, *arguments, "--port", str(port), "--language", "Python", folder=tmp_path) as (process, first):
         listed = json.loads(says(there, "bots", "--json").stdout)["items"]
         text = says(there, "bots").stdout
         process.send_signal(signal.SIGINT)
@@ -71,7 +73,7 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
     assert not listens(port)
     with (folder / "bot.py").open("a") as program:
         program.write("\n# mended\n")
-    with hosting(there, *arguments[:4]) as (process, again):
+    with hosting(there, *arguments, folder=tmp_path) as (process, again):
         assert listens(port)
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 128 + signal.SIGTERM
@@ -82,7 +84,7 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
     assert f"runs at http://127.0.0.1:{port} and plays" in first
     assert (folder / "secret.txt").stat().st_mode & 0o777 == 0o600
     assert "already registered" in again
-    mended = f"{folder / 'bot.py'} changed since version 1 was checked, but calls itself version 1: raise `version`"
+    mended = "mybot/bot.py changed since version 1 was checked, but calls itself version 1: raise `version`"
     assert mended in again
     assert "changed since" not in first
     assert "certificate of" in again
@@ -92,14 +94,6 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
     assert [ladder["game"] for ladder in bot["ladder_play"]["ladders"] if ladder["active"]]
     assert re.search(rf"^Hosted \(bot_\w+\): verified, version 1\n  url        http://127.0.0.1:{port}$", text, re.M)
     assert re.search(r"^  ladders    Pool Nap", text, re.M)
-
-
-def test_the_name_of_a_bot_in_place_of_a_command_leads_to_the_command_that_shows_it() -> None:
-    refused = says({}, "bots", "My bot", status=2)
-
-    assert 'No such command "My bot". If it is one of your bots, `referee bots show "My bot"` shows it.' in " ".join(
-        refused.output.replace("│", "").split()
-    )
 
 
 def listens(port: int) -> bool:

@@ -1,10 +1,6 @@
 """`referee recover` against a service that runs, with a bot that proves its secret."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +10,8 @@ from referee.cli.service.api_client import Api
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
 from tests.cli.hall import RunningHall
-from tests.cli.running import PATIENCE_S, Service, comes_true, surroundings
-from tests.cli.test_login import read_until, says
+from tests.cli.running import Service, comes_true
+from tests.cli.test_login import says, type_at_terminal
 
 
 @pytest.fixture
@@ -84,19 +80,12 @@ def test_wrong_usage_of_recover_says_what_to_pass(up: Service) -> None:
 
 
 def test_on_a_terminal_recover_asks_for_the_code_and_does_not_show_it(up: Service, config: Path) -> None:
-    opened = json.loads(says(up.url, "login", "--name", "Lou", "--json").stdout)
+    code = json.loads(says(up.url, "login", "--name", "Lou", "--json").stdout)["account"]["recovery_code"].encode()
     saved_tokens.delete(up.url)
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "recover", "Lou", "--url", up.url],
-        stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(XDG_CONFIG_HOME=str(config)),
-        start_new_session=True,
-    )  # fmt: skip
-    os.close(theirs)
-    said = read_until(ours, b"Recovery code")
-    os.write(ours, opened["account"]["recovery_code"].encode() + b"\n")
-    said += read_until(ours, b"as Lou")
 
-    assert process.wait(PATIENCE_S) == 0, said
-    os.close(ours)
-    assert opened["account"]["recovery_code"].encode() not in said
+    said = type_at_terminal(
+        ["recover", "Lou", "--url", up.url], [(b"Recovery code", code)], XDG_CONFIG_HOME=str(config)
+    )
+
+    assert b"as Lou" in said
+    assert code not in said

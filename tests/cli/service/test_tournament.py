@@ -7,16 +7,12 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.db.engine import Database
-from referee.tournaments.tables import Tournament
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
 from tests.cli.hall import RunningHall
@@ -108,54 +104,35 @@ def test_a_download_goes_on_where_it_broke_off(there: RunningHall, tmp_path: Pat
     assert file.read_bytes() == b"something else"
 
 
-def test_refusals_are_sentences_with_a_status(there: RunningHall) -> None:
-    unknown = there.says("show", "Autumn cup", status=1).stderr
-    foreign = there.json("create", "Mine", *SHORT, token=there.owner, status=1)
-    nobody = there.says("create", "Mine", *SHORT, token="ref_no", status=1).stderr
-    senseless = there.says(
-        "create", "Mine", *SHORT, "--format", "swiss", "--format-option", "rounds=0", status=1
-    ).stderr
-    larger = there.says("create", "Mine", *SHORT, "--option", "turns=1", status=1).stderr
-
-    assert "available: 'Winter knockout', 'Spring cup'" in unknown
-    assert foreign["error"]["code"] == "forbidden"
-    assert "--token-file" in nobody
-    assert senseless.startswith("Error: --format-option rounds: ")
-    assert larger.startswith("Error: --option turns: ")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--format", "swiss", "--format-option", "rounds=0"), "Error: --format-option rounds: "),
+        (("--option", "turns=1"), "Error: --option turns: "),
+        (("--token", "ref_no"), "pass a valid token with --token-file"),
+    ],
+)
+def test_refusals_are_sentences_with_a_status(there: RunningHall, options: tuple[str, ...], said: str) -> None:
+    assert said in there.says("create", "Mine", *SHORT, *options, status=1).stderr
 
 
 def test_one_name_for_two_events_is_settled_by_id(there: RunningHall) -> None:
     first, second = (there.json("create", "Twins", *SHORT)["id"] for _ in range(2))
 
+    unknown = there.says("show", "Autumn cup", status=1).stderr
+    foreign = there.json("create", "Mine", *SHORT, token=there.owner, status=1)
     refused = there.says("open", "twins", status=1).stderr
     there.says("open", first)
     partly = there.json("enter", first, "Ada sound", "Nobody", status=1)
     there.says("withdraw", first, "Ada sound")
     listed = there.json("list", "--limit", "2")["items"]
 
+    assert "available: 'Twins', 'Twins'" in unknown
+    assert foreign["error"]["code"] == "forbidden"
     assert (first in refused, second in refused) == (True, True)
     assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
     assert "Unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
     assert [one["id"] for one in listed] == [second, first]
-
-
-def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(there: RunningHall) -> None:
-    event = there.json("create", "Late cup", *SHORT, "--starts-at", "+1h", "--open")["id"]
-    there.says("enter", event, "Ada sound")
-    database = Database(f"sqlite:///{there.up.folder / 'referee.db'}")
-    with database.write() as session:
-        session.get_one(Tournament, event).starts_at = database.clock.utc_now()
-    database.dispose()
-    assert comes_true(lambda: there.json("show", event)["starts_at"] is None)  # the scheduler has noticed
-
-    said = there.says("show", event).stdout
-    entered = there.says("enter", event, "Blaise sound", "Carl random")
-
-    assert re.search(r"reason +The start at \S+ \S+ UTC was missed because .* set a new time\.\n", said)
-    assert entered.stdout == "Blaise sound: entered\nCarl random: entered\n"
-    assert there.json("show", event)["status"] == "open"
-    assert there.json("start", event)["status"] == "running"
-    there.says("cancel", event)
 
 
 def test_a_tournament_pauses_and_goes_on(there: RunningHall) -> None:
@@ -174,12 +151,13 @@ def test_a_tournament_pauses_and_goes_on(there: RunningHall) -> None:
 
 def test_a_watch_outlives_the_service_it_asks(there: RunningHall) -> None:
     event = there.json("create", "Rained off", *SHORT, "--open")
-    with watching(there, event["id"]) as watch:
+    command = [sys.executable, "-m", "referee", "tournament", "watch", event["id"], "--url", there.url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings()) as watch:
         assert watch.stdout is not None
         first = watch.stdout.readline()
 
-        for pid, command in family(there.up.folder).items():
-            if "gunicorn" in command:
+        for pid, name in family(there.up.folder).items():
+            if "gunicorn" in name:
                 os.kill(pid, signal.SIGKILL)
         assert comes_true(there.up.ready)
         there.says("cancel", event["id"], "--reason", "It rained.")
@@ -187,30 +165,3 @@ def test_a_watch_outlives_the_service_it_asks(there: RunningHall) -> None:
 
     assert first == "open: 0 of 0 matches\n"
     assert (watch.returncode, "cancelled (It rained.), 0 matches" in said) == (0, True)
-
-
-def test_a_watch_ends_at_a_word(there: RunningHall) -> None:
-    event = there.json("create", "Never played", *SHORT, "--open")
-    with watching(there, event["id"], "--json") as watch:
-        assert watch.stdout is not None
-        first = json.loads(watch.stdout.readline())
-
-        watch.send_signal(signal.SIGINT)
-        _, trouble = watch.communicate(timeout=PATIENCE_S)
-
-    assert (first["event"], first["data"]["status"]) == ("progress", "open")
-    assert (watch.returncode, trouble) == (130, "")
-
-
-@contextmanager
-def watching(there: RunningHall, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A watch as a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "referee", "tournament", "watch", *arguments, "--url", there.url],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings(),
-    )  # fmt: skip
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()

@@ -10,9 +10,9 @@ from referee.ratings.elo import MICRO
 from referee_extras.analysis import pages, strengths
 from referee_extras.analysis.crosstable_grid import score_level
 from tests.api.conftest import Person, Service
+from tests.api.test_rounds import shown
 from tests.api.test_site_results import highlights_of
 from tests.api.test_site_tournaments import read, words
-from tests.api.test_standings import shown
 from tests.api.tournaments import opened, play, started
 from tests.database import tournaments
 from tests.database.world import World

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from click.testing import Result as Ran
 from sqlalchemy import URL, select, update
 
+from api.accounts.oversight_schemas import ActView
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
@@ -103,7 +104,7 @@ def test_K31_F14_a_restored_database_is_that_of_the_backup_and_its_acts_say_what
     assert states(world) == {kept.match_id: "finished"}
     with world.database.read() as session:
         assert list(audit(session)) == []
-        (earlier,) = map(acts.act_to_json, acts.load_all(session, ActFilter()))
+        (earlier,) = map(ActView().dump, acts.load_all(session, ActFilter()))
         identity = session.scalars(select(DatabaseIdentity.id)).one()
     about = {"backup_made_at": inventory.created_at, "backup_version": inventory.program_version}
     assert earlier["details"] == {**about, "last_result": kept.seq, "lost": {"results": 1, "acts": 1}}
@@ -117,7 +118,7 @@ def test_K31_F14_a_restored_database_is_that_of_the_backup_and_its_acts_say_what
         identity = session.scalars(select(DatabaseIdentity.id)).one()
     assert (last.kind, last.account_name, last.object_id) == ("service.restored", "command line", identity)
     assert last.details["lost"] is None
-    assert {**acts.act_to_json(first), "id": None} == {**earlier, "id": None}
+    assert {**ActView().dump(first), "id": None} == {**earlier, "id": None}
 
 
 def test_K31_matches_that_were_not_over_never_continue_with_cards_that_may_be_known(

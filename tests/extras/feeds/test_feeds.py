@@ -14,7 +14,7 @@ from referee.matches.tables import MatchSeat, StoredMatch
 from referee.ratings.elo import MICRO
 from referee_extras.feeds import results
 from tests.api.conftest import Person, Service
-from tests.api.test_strengths_shown import champion as champion
+from tests.api.test_months import champion as champion
 from tests.api.tournaments import play, started
 from tests.database.world import World
 

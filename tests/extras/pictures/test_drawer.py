@@ -22,7 +22,7 @@ from referee_extras.pictures.drawer import AGAIN_AFTER, LOOK_S, REST_FACTOR, Pic
 from referee_extras.pictures.store import CHECK_AFTER, FOLLOW_EVERY
 from referee_extras.pictures.tables import Picture, PictureKind
 from tests.api.conftest import Person, Service
-from tests.api.test_strengths_shown import champion as champion
+from tests.api.test_months import champion as champion
 from tests.api.tournaments import CUP
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import FakeClock, World
