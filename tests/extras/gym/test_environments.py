@@ -279,7 +279,7 @@ def test_the_tests_of_pettingzoo_pass(
     assert "Passed API test" in capsys.readouterr().out
 
 
-@of_every_game
+@pytest.mark.parametrize(("game_name", "players", "options"), [*PLAYED[:2], ("prisoners", 2, {}), *PLAYED[3:]])
 def test_the_simulation_of_openspiel_passes(game_name: str, players: int, options: Options) -> None:
     loaded = openspiel.load(game_name, players, options)
 
