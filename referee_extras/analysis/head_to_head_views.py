@@ -103,9 +103,7 @@ def show_head_to_head(bot_id: str, opponent_id: str) -> Response:
         bot=compared.bot,
         opponent=compared.opponent,
         total=compared.total,
-        games=[
-            (result.game, result, draw_shares(result.ahead, result.level, result.behind)) for result in compared.games
-        ],
+        games=[(result.game, result, draw_shares(result)) for result in compared.games],
         complete=compared.is_complete,
         **recent(bot_id, opponent_id),
     )

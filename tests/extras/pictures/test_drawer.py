@@ -27,7 +27,7 @@ from tests.api.tournaments import CUP
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
-from tests.workers.test_tournaments import Seconds
+from tests.workers.conftest import Clock
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def pass_time(world: World, by: timedelta) -> None:
 
 def test_a_picture_is_drawn_once_it_was_requested_and_again_only_when_it_has_changed(world: World) -> None:
     drawing = Drawing()
-    drawer, bot = PictureDrawer(world.database, drawing, Seconds()), world.bot(name="Ada")
+    drawer, bot = PictureDrawer(world.database, drawing, Clock()), world.bot(name="Ada")
     assert drawer.step() == LOOK_S
     assert look_at(world, PictureKind.BOT, bot) is None
 
@@ -102,7 +102,7 @@ def test_a_picture_is_drawn_once_it_was_requested_and_again_only_when_it_has_cha
 
 def test_a_match_that_is_shown_as_live_is_followed_to_its_end_without_requests(world: World) -> None:
     drawing = Drawing()
-    drawer = PictureDrawer(world.database, drawing, Seconds())
+    drawer = PictureDrawer(world.database, drawing, Clock())
     match_id = world.match()
     (claim,) = world.claim()
     look_at(world, PictureKind.MATCH, match_id)
@@ -126,7 +126,7 @@ def test_a_flood_of_requests_waits_in_a_short_queue_and_is_drawn_at_a_limited_ra
     monkeypatch.setattr(store, "MAX_WAITING", 5)
     monkeypatch.setattr(picture_drawer, "MAX_PER_MINUTE", 3)
     drawing = Drawing()
-    drawer, pair = PictureDrawer(world.database, drawing, Seconds()), world.bots(2)
+    drawer, pair = PictureDrawer(world.database, drawing, Clock()), world.bots(2)
     for _ in range(7):
         match_id = world.match(pair)
         for _ in range(2):
@@ -151,7 +151,7 @@ def test_what_cannot_be_drawn_or_is_gone_holds_up_no_other(world: World) -> None
             raise ValueError("broken")
         return b"png"
 
-    drawer, gone, broken, good = PictureDrawer(world.database, draw, Seconds()), "bot_x", *world.bots(2)
+    drawer, gone, broken, good = PictureDrawer(world.database, draw, Clock()), "bot_x", *world.bots(2)
     with world.database.write() as session:
         session.get_one(Bot, broken).name = "Broken"
     for bot_id in (gone, broken, good):
@@ -166,10 +166,10 @@ def test_what_cannot_be_drawn_or_is_gone_holds_up_no_other(world: World) -> None
 
 
 def test_the_drawer_rests_in_proportion_to_what_a_picture_takes(world: World) -> None:
-    seconds = Seconds()
+    seconds = Clock()
 
     def slow(_: PictureContent) -> bytes:
-        seconds.now += 0.25
+        seconds.now_s += 0.25
         return b"png"
 
     look_at(world, PictureKind.BOT, world.bot())
@@ -182,7 +182,7 @@ def test_the_drawer_rests_in_proportion_to_what_a_picture_takes(world: World) ->
 
 def test_the_first_request_for_a_match_that_ended_gets_its_picture(world: World) -> None:
     drawing = Drawing()
-    drawer, result = PictureDrawer(world.database, drawing, Seconds()), world.play(world.bots(2), rated=True)
+    drawer, result = PictureDrawer(world.database, drawing, Clock()), world.play(world.bots(2), rated=True)
     subjects = [
         (PictureKind.MATCH, result.match_id),
         (PictureKind.LADDER, str(result.ladder_id)),
@@ -200,7 +200,7 @@ def test_the_first_request_for_a_match_that_ended_gets_its_picture(world: World)
 
 def test_a_bot_that_goes_on_playing_is_drawn_again_after_an_hour(world: World) -> None:
     drawing, pair = Drawing(), world.bots(2)
-    drawer = PictureDrawer(world.database, drawing, Seconds())
+    drawer = PictureDrawer(world.database, drawing, Clock())
 
     def draw_all() -> int:
         while drawer.step() != LOOK_S:
@@ -222,7 +222,7 @@ def test_pictures_that_nobody_requested_wait_for_those_that_were_and_are_fewer_a
 ) -> None:
     monkeypatch.setattr(picture_drawer, "MAX_EARLY_PER_MINUTE", 2)
     drawing, pair = Drawing(), world.bots(2)
-    drawer = PictureDrawer(world.database, drawing, Seconds())
+    drawer = PictureDrawer(world.database, drawing, Clock())
     for _ in range(3):
         world.play(pair)
     asked = [world.bot() for _ in range(3)]
@@ -296,7 +296,7 @@ def test_a_tournament_shows_its_leaders_and_then_its_podium_before_anybody_asks(
         for claim in claims:
             world.finish(claim)
         go_on(world.database, tournament_id)
-    PictureDrawer(world.database, drawing, Seconds()).step()
+    PictureDrawer(world.database, drawing, Clock()).step()
     (finished,) = drawing.drawn
 
     assert (running.is_live, len(running.rows)) == (True, 2)
