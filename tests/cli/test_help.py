@@ -1,5 +1,6 @@
 """The help of all commands: whole sentences, and commands under headings."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
