@@ -8,13 +8,13 @@ from typing import Any
 from flask import Flask
 from flask_smorest import Api
 from flask_smorest.utils import prepare_response
-from marshmallow import Schema, fields
+from marshmallow import Schema
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import auth, errors, limits, queries, request_log, requests, site
+from api import auth, errors, fields, limits, queries, request_log, requests, site
 from api.accounts import oversight_resource, own_resource, recovery_resource
 from api.accounts import resource as accounts
 from api.bots import ladder_resource, owner_resource
@@ -124,16 +124,10 @@ class ProblemSchema(Schema):
     type = fields.String(required=True)
     title = fields.String(required=True)
     status = fields.Integer(required=True)
-    code = fields.String(
-        required=True, metadata={"description": f"A stable code, one of: {', '.join(errors.ALL_CODES)}."}
-    )
+    code = fields.String(f"A stable code, one of: {', '.join(errors.ALL_CODES)}.", required=True)
     detail = fields.String(required=True)
-    request_id = fields.String(
-        required=True, metadata={"description": "The id of this request, also in the header X-Request-Id."}
-    )
-    errors = fields.List(
-        fields.Nested(FieldError), metadata={"description": "The invalid fields, each with a message."}
-    )
+    request_id = fields.String("The id of this request, also in the header X-Request-Id.", required=True)
+    errors = fields.List(fields.Nested(FieldError), "The invalid fields, each with a message.")
 
 
 class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types

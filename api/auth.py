@@ -26,18 +26,12 @@ NOT_KEPT = "Operators are not kept signed in. Enter your token in each tab in wh
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """Hold a valid token, its account, and the time of the lookup."""
+    """Hold a token that was not revoked, its account, and the time of the lookup."""
 
     token: Token
     account: Account
     moment: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Expired:
-    """Hold the time at which the token of a request expired."""
-
-    at: datetime
+    is_expired: bool
 
 
 def identify_caller() -> None:
@@ -115,7 +109,8 @@ def authenticate_request() -> Authenticated | None:
     """
     if "authenticated" not in g:
         g.authenticated = _look_up_token()
-    return g.authenticated if isinstance(g.authenticated, Authenticated) else None
+    found: Authenticated | None = g.authenticated
+    return None if found is None or found.is_expired else found
 
 
 def recovery_token_id() -> str | None:
@@ -180,10 +175,10 @@ def _authenticate() -> Account | None:
         return None
     authenticated = authenticate_request()
     if authenticated is None:
-        if isinstance(g.authenticated, Expired):
+        if g.authenticated is not None:
             raise _unauthenticated_problem(
-                f"The token expired on {g.authenticated.at:%Y-%m-%d at %H:%M} UTC. Create another one on the account "
-                "page with another token of the account, or ask the operator for one.",
+                f"The token expired on {g.authenticated.token.expires_at:%Y-%m-%d at %H:%M} UTC. Create another one on "
+                "the account page with another token of the account, or ask the operator for one.",
                 error="invalid_token",
             )
         limits.count_use(limits.GUESSES, "guesses")
@@ -197,7 +192,7 @@ def _authenticate() -> Account | None:
     return authenticated.account
 
 
-def _look_up_token() -> Authenticated | Expired | None:
+def _look_up_token() -> Authenticated | None:
     """Return the bearer token in the Authorization header, or None if there is none or it is not accepted."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     text = text.strip()
@@ -209,9 +204,8 @@ def _look_up_token() -> Authenticated | Expired | None:
         if found is None:
             return None
         (token, account), moment = found, current_time(session)
-        if token.expires_at is not None and token.expires_at <= moment:
-            return Expired(token.expires_at)
-        return Authenticated(token, account, moment)
+        is_expired = token.expires_at is not None and token.expires_at <= moment
+        return Authenticated(token, account, moment, is_expired)
 
 
 def _record_use(token_id: str) -> None:

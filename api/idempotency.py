@@ -4,17 +4,15 @@ The response is stored in the same transaction as the effect of the request, and
 token.
 """
 
-import base64
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Any
 
 from flask import Request, Response, current_app, json, request
 from sqlalchemy.orm import Session
 
 from api import auth
-from api.errors import Problem
+from api.errors import Problem, invalid
 from referee.accounts.scopes import Scope
 from referee.db import idempotency as store
 from referee.db import sealing
@@ -33,12 +31,7 @@ def read_key(request: Request) -> str | None:
     """Return the client's Idempotency-Key, or None if there is none. Raise a 422 if it is malformed."""
     key = request.headers.get(HEADER)
     if key is not None and not re.fullmatch("[!-~]{1,200}", key):
-        raise Problem(
-            422,
-            "validation_failed",
-            f"Invalid fields: {HEADER}.",
-            errors=[(HEADER, "Must be 1 to 200 printable ASCII characters without spaces.")],
-        )
+        raise invalid([(HEADER, "Must be 1 to 200 printable ASCII characters without spaces.")])
     return key
 
 
@@ -52,45 +45,33 @@ def answer_once(session: Session, key: str, body: bytes, carry_out: Callable[[],
     scopes = "" if auth.has_scope(Scope.ALL) else f"{auth.current_token().scopes} "
     content = f"{scopes}{request.method} {request.full_path}\n".encode() + body
     before = store.begin(session, account_id, key, hashlib.sha256(content).hexdigest())
+    context = ("idempotency", account_id, key)
     if before is not None:
-        return _unpack_response(before.status, _unseal(before.body, account_id, key))
+        return _unpack_response(before.status, _unseal(before.body, context))
     response = carry_out()
-    sealed = _seal(_pack_response(response), account_id, key)
+    packed = json.dumps([response.headers.get("Location"), response.get_data(as_text=True)]).encode()
+    sealed = sealing.seal(packed, key_ring=_key_ring(), context=context)
     store.finish(session, account_id, key, response.status_code, sealed)
     return response
 
 
-def _pack_response(response: Response) -> bytes:
-    fields: dict[str, Any] = {
-        "location": response.headers.get("Location"),
-        "body": base64.b64encode(response.get_data()).decode(),
-    }
-    return json.dumps(fields).encode()
-
-
 def _unpack_response(status: int, packed: bytes) -> Response:
-    fields = json.loads(packed)
-    response = Response(base64.b64decode(fields["body"]), status, mimetype="application/json")
-    if fields["location"]:
-        response.headers["Location"] = fields["location"]
-    response.headers["Idempotency-Replayed"] = "true"
+    location, body = json.loads(packed)
+    response = Response(body, status, mimetype="application/json", headers={"Idempotency-Replayed": "true"})
+    if location:
+        response.headers["Location"] = location
     return response
 
 
-def _seal(plain: bytes, account_id: str, key: str) -> bytes:
-    return sealing.seal(plain, key_ring=_key_ring(), context=("idempotency", account_id, key))
-
-
-def _unseal(sealed: bytes, account_id: str, key: str) -> bytes:
+def _unseal(sealed: bytes, context: tuple[str, ...]) -> bytes:
     try:
-        return sealing.unseal(sealed, key_ring=_key_ring(), context=("idempotency", account_id, key))
+        return sealing.unseal(sealed, key_ring=_key_ring(), context=context)
     except sealing.CannotUnseal as error:
-        raise Problem(
-            409,
-            "conflict",
+        detail = (
             "The first request with this key was carried out, but its stored response can no longer be decrypted. "
-            "Check what the request did before you repeat it with another key.",
-        ) from error
+            "Check what the request did before you repeat it with another key."
+        )
+        raise Problem(409, "conflict", detail) from error
 
 
 def _key_ring() -> tuple[bytes, ...]:

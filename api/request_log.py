@@ -52,14 +52,14 @@ def install(app: Flask, settings: Settings) -> None:
         recorder.count(catalog.REQUESTS, area, method, f"{response.status_code // 100}xx")
         recorder.observe(catalog.REQUEST_TIME, seconds, KINDS.get(request.path.partition("/")[2].split("/")[0], "page"))
         if request.endpoint != "static":
-            authenticated = g.get("authenticated")
+            authenticated: Authenticated | None = g.get("authenticated")
             fields = {
                 "method": method,
                 # The address is that of the route: a path may have anything in it.
                 "route": None if request.url_rule is None else request.url_rule.rule,
                 "status": response.status_code,
                 "ms": round(1000 * seconds, 1),
-                "account": authenticated.account.id if isinstance(authenticated, Authenticated) else None,
+                "account": None if authenticated is None else authenticated.account.id,
                 **{name[:-3]: id for name, id in (request.view_args or {}).items() if name[-3:] == "_id"},
             }
             log.info("request_served", extra={name: value for name, value in fields.items() if value is not None})

@@ -6,9 +6,8 @@ for everything that requires a token.
 
 from flask import Flask, Response, current_app, json
 
-from api.accounts import operator_pages
 from api.accounts import pages as account
-from api.bots import directory_pages, register_page
+from api.bots import directory_pages
 from api.bots import pages as bots
 from api.chain import pages as chain
 from api.games import pages as games
@@ -21,21 +20,7 @@ from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
 from referee import plugs
 
-GROUPS = (
-    overview,
-    games,
-    guides,
-    ladders,
-    bots,
-    directory_pages,
-    chain,
-    matches,
-    register_page,
-    account,
-    operator_pages,
-    tournaments,
-    organise,
-)
+GROUPS = (*(overview, games, guides, ladders, bots, directory_pages, chain, matches, account, tournaments, organise),)
 
 
 def install(app: Flask) -> None:

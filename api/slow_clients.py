@@ -133,21 +133,8 @@ class _WatchedInput:
         self._client = client
 
     def read(self, *size: int) -> Any:
-        return self._read_noting(self._body.read, *size)
-
-    def readline(self, *size: int) -> Any:
-        return self._read_noting(self._body.readline, *size)
-
-    def readlines(self, *hint: int) -> Any:
-        return self._read_noting(self._body.readlines, *hint)
-
-    def __iter__(self) -> Iterator[bytes]:
-        while line := self.readline():
-            yield line
-
-    def _read_noting(self, read: Callable[..., Any], *arguments: int) -> Any:
         self._clients.begin_wait(self._client)
         try:
-            return read(*arguments)
+            return self._body.read(*size)
         finally:
             self._clients.end_wait(self._client)

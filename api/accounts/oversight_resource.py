@@ -23,6 +23,9 @@ from referee.workflows.accounts import account_oversight
 
 resource = Resource("oversight", "/api/v1", "What operators do with accounts.")
 
+ACCOUNT = '/accounts/<id("acc"):account_id>'
+OWN_REQUEST = "/accounts/me/organiser-request"
+
 
 @resource.get("/accounts", admin, items=OverseenAccountView, query=AccountQuery)
 def list_accounts(query: dict[str, Any]) -> Any:
@@ -33,18 +36,17 @@ def list_accounts(query: dict[str, Any]) -> Any:
     return accounts.list_accounts(current_session(), **query)
 
 
-@resource.post('/accounts/<id("acc"):account_id>/suspend', admin, OverseenAccountView, body=Reasoned, scope=Scope.ALL)
+@resource.post(f"{ACCOUNT}/suspend", admin, OverseenAccountView, body=Reasoned, scope=Scope.ALL)
 def suspend(body: dict[str, Any], account_id: str) -> Account:
     """Suspend an account
 
     All its requests are refused with a 403 that has the reason, and its bots are paused. Only the operator may do this.
     """
-    return account_oversight.suspend(
-        current_session(), current_account(), account_id, body["reason"], master_key=master_key()
-    )
+    session, operator = current_session(), current_account()
+    return account_oversight.suspend(session, operator, account_id, body["reason"], master_key=master_key())
 
 
-@resource.post('/accounts/<id("acc"):account_id>/restore', admin, OverseenAccountView, body=Reasoned, scope=Scope.ALL)
+@resource.post(f"{ACCOUNT}/restore", admin, OverseenAccountView, body=Reasoned, scope=Scope.ALL)
 def restore(body: dict[str, Any], account_id: str) -> Account:
     """End the suspension of an account
 
@@ -53,9 +55,7 @@ def restore(body: dict[str, Any], account_id: str) -> Account:
     return account_oversight.restore(current_session(), current_account(), account_id, body["reason"])
 
 
-@resource.post(
-    '/accounts/<id("acc"):account_id>/rename', admin, OverseenAccountView, body=OperatorRename, scope=Scope.ALL
-)
+@resource.post(f"{ACCOUNT}/rename", admin, OverseenAccountView, body=OperatorRename, scope=Scope.ALL)
 def rename(body: dict[str, Any], account_id: str) -> Account:
     """Give an account another name
 
@@ -66,7 +66,7 @@ def rename(body: dict[str, Any], account_id: str) -> Account:
     return account_oversight.rename(current_session(), current_account(), account_id, **body)
 
 
-@resource.post('/accounts/<id("acc"):account_id>/role', admin, OverseenAccountView, body=RoleChange, scope=Scope.ALL)
+@resource.post(f"{ACCOUNT}/role", admin, OverseenAccountView, body=RoleChange, scope=Scope.ALL)
 def set_role(body: dict[str, Any], account_id: str) -> Account:
     """Give or take the role of an organiser
 
@@ -98,7 +98,7 @@ def refuse(body: dict[str, Any], account_id: str) -> Any:
     return Extended(request, account=accounts.get_account(current_session(), account_id))
 
 
-@resource.get("/accounts/me/organiser-request", account, list_of(OrganiserRequestView))
+@resource.get(OWN_REQUEST, account, list_of(OrganiserRequestView))
 def show_request() -> Any:
     """Get your request for the role of an organiser, if there is one
 
@@ -108,18 +108,11 @@ def show_request() -> Any:
     return single_page([] if request is None else [Extended(request, account=current_account())])
 
 
-@resource.post(
-    "/accounts/me/organiser-request",
-    account,
-    OrganiserRequestView,
-    body=NewOrganiserRequest,
-    status=201,
-    scope=Scope.ALL,
-)
+@resource.post(OWN_REQUEST, account, OrganiserRequestView, body=NewOrganiserRequest, status=201, scope=Scope.ALL)
 def ask(body: dict[str, Any]) -> Any:
     """Ask for the role of an organiser
 
     Organisers run listed and rated tournaments. Asking again changes the text of an open request.
     """
     request = organiser_requests.ask(current_session(), current_account(), body["text"])
-    return Extended(request, account=current_account()), {"Location": "/api/v1/accounts/me/organiser-request"}
+    return Extended(request, account=current_account()), {"Location": f"/api/v1{OWN_REQUEST}"}

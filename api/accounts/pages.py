@@ -1,4 +1,4 @@
-"""Serve the account page. It contains no personal data; its script reads such data from the API with a token."""
+"""Serve the pages of an account and of the operator. Their scripts read private data from the API with a token."""
 
 from typing import Final
 
@@ -22,3 +22,8 @@ def account() -> Response:
         known={"listedBots": LISTED_BOTS},
         self_service=current_app.config["SETTINGS"].self_service,
     )
+
+
+@pages.get("/operator")
+def operator() -> Response:
+    return page("operator/page.html")

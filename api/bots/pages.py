@@ -1,4 +1,4 @@
-"""Serve the pages of a bot: ranks, rating histories, results by opponent, and fault reports for its owner.
+"""Serve the pages of a bot: registration, ranks, rating histories, results by opponent, and fault reports.
 
 The pages contain only public data. Their scripts read the owner's data from the API with the owner's token.
 """
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response, current_app, request
 from markupsafe import Markup
 
 from api.bots.presentation import attach_fitting_games
-from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT, points
 from api.matches.presentation import match_views
 from api.pages.charts.bars import StackPart, stacked_bar
 from api.pages.charts.curves import RatingStep, rating_history
 from api.pages.page import Pages, page
+from api.queries import query_parameters
 from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
@@ -33,8 +33,9 @@ from referee.matches.lists import bot_stats
 from referee.matches.lists.bot_stats import BotTotals
 from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.lists.results import load_public_scores
-from referee.protocol.fault_advice import ADVICE
+from referee.protocol.fault_advice import ADVICE, HANDSHAKE_ADVICE
 from referee.ratings.elo import MICRO
+from referee.settings import Settings
 from referee.workflows.publishing import visibility
 
 pages = Pages("bots", __name__)
@@ -42,9 +43,14 @@ pages = Pages("bots", __name__)
 LADDERS: Final = 50  # most ladders on which the rank of the bot is shown
 HISTORIES: Final = 3  # plotted on one page; ``?ladder=`` selects any other
 TITLES: Final = 24  # months of which the bot was champion
-STEPS: Final = 200  # rating changes in a history
+STEPS: Final = MAX_PAGE_SIZE  # rating changes in a history
 RIVALS: Final = 20
 RECENT: Final = 10
+OWN_ADVICE: Final = {  # advice by code, for codes that occur only in handshakes
+    **HANDSHAKE_ADVICE,
+    "no_known_game": "Name at least one game of this service in the manifest.",
+    "referee_failed": "The service failed; this is not your fault. Check the bot again.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +127,33 @@ def evidence(bot_id: str, fault_id: int) -> Response:
     return page("bots/evidence.html", bot=found, fault_id=fault_id, known=known)
 
 
+@pages.get("/register")
+@query_parameters("bot")
+def register() -> Response:
+    """Show the page for registering, checking and practising with a bot. Its script calls the API."""
+    settings: Settings = current_app.config["SETTINGS"]
+    return page(
+        "register/form.html",
+        known={"advice": advice(), "selfService": settings.self_service},
+        self_service=settings.self_service,
+        plain_http=settings.allow_http or bool(settings.private_bots),
+        private=bool(settings.egress_allow),
+        private_bots=settings.private_bots.split(",") if settings.private_bots else [],
+        url=settings.public_url,
+    )
+
+
 def advice() -> dict[str, str]:
     """Return the advice about each fault, keyed by the code of the fault."""
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 
-def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
+def history(ladder: Ladder, bot: Bot) -> PlottedHistory:
     """Return the last ``STEPS`` changes of the bot's rating on this ladder, with their chart."""
-    changes: list[DescribedChange] = []
-    cursor: Sequence[Any] | None = None
-    while len(changes) < STEPS:
-        read = ratings.list_changes(
-            current_session(), ladder.id, ladder_rank.id, limit=min(MAX_PAGE_SIZE, STEPS - len(changes)), cursor=cursor
-        )
-        changes += read.items
-        cursor = read.next
-        if cursor is None:
-            break
-    steps = [_rating_step(change) for change in reversed(changes)]
-    return PlottedHistory(ladder, rating_history(steps, f"Rating of {ladder_rank.name}"), changes, cursor is not None)
+    changes = ratings.list_changes(current_session(), ladder.id, bot.id, limit=STEPS)
+    steps = [_rating_step(change) for change in reversed(changes.items)]
+    drawing = rating_history(steps, f"Rating of {bot.name}")
+    return PlottedHistory(ladder, drawing, changes.items, changes.next is not None)
 
 
 def results(of: Bot) -> Results | None:

@@ -33,16 +33,8 @@ def list_bots(filters: Mapping[str, Any]) -> Page[Extended]:
 def describe_bots(described: Sequence[Bot]) -> list[Extended]:
     """Return these bots with their owners' names, certified games and official ratings."""
     listings = directory.load_listings(current_session(), described)
-    return [
-        Extended(
-            listing.bot,
-            owner_name=listing.owner_name,
-            certified=listing.certified,
-            ratings=listing.ratings,
-            rated_at=listing.rated_at,
-        )
-        for listing in listings
-    ]
+    shown = ("owner_name", "certified", "ratings", "rated_at")
+    return [Extended(listing.bot, **{name: getattr(listing, name) for name in shown}) for listing in listings]
 
 
 def visible_bot(bot: Bot) -> Extended:

@@ -5,14 +5,7 @@ from typing import Any
 
 from api.auth import account, anyone, current_account, viewer_id
 from api.extended import Extended
-from api.friendlies.schemas import (
-    ChallengerView,
-    NewChallenger,
-    RulesChanges,
-    RulesView,
-    hours_from_json,
-    hours_to_json,
-)
+from api.friendlies.schemas import ChallengerView, NewChallenger, RulesChanges, RulesView
 from api.pagination import list_of, single_page
 from api.views import Resource, current_session
 from referee.accounts import accounts
@@ -49,7 +42,7 @@ def change(changes: dict[str, Any], bot_id: str) -> Any:
     if "challengers" in changes:
         wanted = replace(wanted, challengers=Challengers(changes["challengers"]))
     if "hours" in changes:
-        wanted = replace(wanted, hours=hours_from_json(changes["hours"]))
+        wanted = replace(wanted, hours=changes["hours"])
     rules.set_rules(current_session(), bot, wanted)
     return present_rules(bot)
 
@@ -92,7 +85,7 @@ def present_rules(bot: Bot) -> dict[str, Any]:
     return {
         "bot": bot.id,
         "challengers": found.challengers,
-        "hours": hours_to_json(found.hours),
+        "hours": found.hours,
         "text": rules.describe_rules(found),
         "obstacle": None if obstacle is None else str(obstacle),
         "may_request": isinstance(obstacle, NeedsAcceptance),

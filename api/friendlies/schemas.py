@@ -1,9 +1,10 @@
 """Define the schemas of the rules for friendlies, of listed accounts, and of requests for friendlies."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import validate
+from marshmallow import ValidationError, post_load
 
 from api import fields
 from api.fields import Changes, OptionalBody, PlainText, QueryBool, Strict, UtcDateTime, View
@@ -20,23 +21,31 @@ TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9]\Z"
 class TimeOfDay(fields.String):
     """Accept and serialise a minute of the day as text, such as 18:05."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(
-            validate=validate.Regexp(re.compile(TIME_OF_DAY), error="Must be a time of the day such as 18:05."),
-            metadata={"pattern": TIME_OF_DAY.replace(r"\Z", "$"), "example": "18:00"},
-            **options,
-        )
+    documented: Mapping[str, Any] = {"pattern": TIME_OF_DAY.replace(r"\Z", "$"), "example": "18:00"}
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str:
+        return format_minute(value)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not re.match(TIME_OF_DAY, text):
+            raise ValidationError("Must be a time of the day such as 18:05.")
+        return parse_minute(text)
 
 
 class HoursView(Strict):
-    begin = TimeOfDay(required=True)
-    end = TimeOfDay(required=True)
+    begin = TimeOfDay(attribute="opens_at", required=True)
+    end = TimeOfDay(attribute="closes_at", required=True)
     time_zone = fields.String(
         "Name of a time zone, such as Europe/Berlin.",
         required=True,
         validate=Length(1, 64),
         metadata={"example": "Europe/Berlin"},
     )
+
+    @post_load
+    def make_hours(self, given: dict[str, Any], **_: object) -> Hours:
+        return Hours(**given)
 
 
 class RulesChanges(Changes):
@@ -104,16 +113,3 @@ class RequestView(View):
     created_at = UtcDateTime()
     expires_at = UtcDateTime()
     decided_at = UtcDateTime(allow_none=True)
-
-
-def hours_to_json(hours: Hours | None) -> dict[str, str] | None:
-    if hours is None:
-        return None
-    texts = {"begin": format_minute(hours.opens_at), "end": format_minute(hours.closes_at)}
-    return {**texts, "time_zone": hours.time_zone}
-
-
-def hours_from_json(given: dict[str, str] | None) -> Hours | None:
-    if given is None:
-        return None
-    return Hours(parse_minute(given["begin"]), parse_minute(given["end"]), given["time_zone"])

@@ -2,16 +2,17 @@
 
 import logging
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from flask import current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-import referee
-from api.health.checks import find_play_obstacle
-from api.health.current import read_health
+from api.extended import Extended
+from api.health.checks import Health, ServiceHealth, find_play_obstacle
 from api.health.schemas import AliveView, PlayView, ReadyView
-from api.views import Resource, database
+from api.views import Resource, database, get_shared
+from referee import __version__
 from referee.audit import nightly
 from referee.db.health import DatabaseHealth
 from referee.errors import RefereeError
@@ -84,22 +85,18 @@ def ready() -> Any:
     status = "unavailable" if not available else "ok" if is_whole else "degraded"
     settings: Settings = current_app.config["SETTINGS"]
     egress = "dev" if settings.egress_allow else "private" if settings.private_bots else "public"
-    return {
-        "status": status,
-        "database": health.database,
-        "redis": health.redis,
-        "queue": health.queue,
-        "queue_stalled_s": health.stalled_s if health.queue == "stalled" else None,
-        "workers": health.workers,
-        "files": health.files,
-        "runners": health.runners,
-        "shortages": health.shortages,
-        "audit": audit,
-        "audited_at": audited_at,
-        "egress": egress,
-        "private_bots": settings.private_bots.split(",") if settings.private_bots else [],
-        "version": referee.__version__,
-    }, 200 if available else 503
+    more = {"status": status, "audit": audit, "audited_at": audited_at, "egress": egress, "version": __version__}
+    more["queue_stalled_s"] = health.stalled_s if health.queue == "stalled" else None
+    more["private_bots"] = settings.private_bots.split(",") if settings.private_bots else []
+    return Extended(health, **more), 200 if available else 503
+
+
+def read_health() -> Health:
+    """Return the health of the service, as this process has seen it."""
+    settings: Settings = current_app.config["SETTINGS"]
+    redis = current_app.extensions["referee.redis"]
+    make = partial(ServiceHealth, database(), redis, slots=settings.runner_slots)
+    return get_shared("referee.health", make).read()
 
 
 def audit_state() -> tuple[str, datetime | None]:

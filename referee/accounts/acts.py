@@ -7,8 +7,8 @@ without its act.
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -18,10 +18,8 @@ from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
 from referee.db.engine import current_time
 from referee.db.paging import Cursor, Page, load_page
-from referee.timestamps import format_time
 
 COMMAND_LINE: Final = "command line"  # the name of the operator of the machine
-COLUMNS: Final = ("id", "at", "account", "account_name", "kind", "object", "tournament", "reason", "details")
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")  # with which spreadsheets begin formulas
 
 
@@ -73,37 +71,16 @@ def load_all(session: Session, wanted: ActFilter) -> Iterator[Act]:
     yield from session.scalars(query, execution_options={"yield_per": 500})
 
 
-def write_csv(acts: Iterable[Act]) -> Iterator[str]:
-    """Yield the acts as lines of CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
-    yield _csv_line(COLUMNS)
-    for act in acts:
-        row = act_to_json(act)
-        row["details"] = json.dumps(row["details"], sort_keys=True)
-        yield _csv_line([_plain_cell(row[column]) for column in COLUMNS])
-
-
-def act_to_json(act: Act) -> dict[str, Any]:
-    return {
-        "id": act.id,
-        "at": format_time(act.created_at),
-        "account": act.account_id,
-        "account_name": act.account_name,
-        "kind": act.kind,
-        "object": act.object_id,
-        "tournament": act.tournament_id,
-        "reason": act.reason,
-        "details": act.details,
-    }
+def write_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield acts as lines of CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
+    yield _csv_line(columns)
+    for row in rows:
+        cells = {**row, "details": json.dumps(row["details"], sort_keys=True)}
+        yield _csv_line([_plain_cell(cells[column]) for column in columns])
 
 
 def _conditions(wanted: ActFilter) -> list[Any]:
-    columns = (
-        (Act.tournament_id, wanted.tournament_id),
-        (Act.account_id, wanted.account_id),
-        (Act.object_id, wanted.object_id),
-        (Act.kind, wanted.kind),
-    )
-    return [column == value for column, value in columns if value is not None]
+    return [getattr(Act, name) == value for name, value in asdict(wanted).items() if value is not None]
 
 
 def _csv_line(cells: Sequence[Any]) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.accounts import accounts
 from referee.accounts.roles import Role
-from referee.cli.options import data_option, json_option
+from referee.cli.options import choice_of, data_option, json_option
 from referee.cli.output import show
 from referee.db.revisions import describe_tables_left, list_uninstalled_extras, required_revision
 from referee.errors import NotFound
@@ -24,9 +24,7 @@ TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--role", type=click.Choice(["organiser", "owner", "admin"]), default="organiser", help="Role of the account."
-)
+@click.option("--role", type=choice_of(Role), default="organiser", help="Role of the account.")
 @data_option
 @json_option
 def create(name: str, role: str, data: Path | None, as_json: bool) -> None:
@@ -43,7 +41,7 @@ def create(name: str, role: str, data: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("name")
-@click.argument("new_role", metavar="ROLE", type=click.Choice(["organiser", "owner", "admin"]))
+@click.argument("new_role", metavar="ROLE", type=choice_of(Role))
 @click.option("--reason", metavar="TEXT", help="Reason, kept in the list of acts.")
 @data_option
 @json_option

@@ -14,12 +14,12 @@ import referee.schema  # noqa: F401  # flushing needs all tables, because their 
 from referee.audit import database_audit, repairs, stored_matches
 from referee.audit.findings import Difference, Findings
 from referee.audit.repairs import RepairReport
-from referee.cli.options import FILE, data_option, key_option
+from referee.cli.options import FILE, data_option, json_option, key_option
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.cli.public_audit import LadderAudit, PublicAudit
 from referee.cli.service.api_client import Api
-from referee.cli.service.remote import errors_as_sentences, select_service
+from referee.cli.service.remote import errors_as_sentences
 from referee.db.engine import LONG_IDLE_S, Database
 from referee.master_keys import key_ring
 from referee.match.signing_keys import KeyRing, PublicKey, SigningKey
@@ -36,11 +36,7 @@ INTERRUPTED = 130  # the exit status
 @click.option("--repair", is_flag=True, help="Recompute ratings that do not follow from the ledger and the results.")
 @click.option("--read-only", is_flag=True, help="Do not freeze ladders whose numbers differ.")
 @click.option(
-    "--url",
-    metavar="URL",
-    envvar="REFEREE_URL",
-    help="Audit the public ladders of this service instead, like http://127.0.0.1:8000. [default: $REFEREE_URL; if "
-    "there is no local database, the service of `referee login`]",
+    "--url", metavar="URL", help="Audit the public ladders of this service instead, like http://127.0.0.1:8000."
 )
 @click.option(
     "--ladder",
@@ -56,7 +52,7 @@ INTERRUPTED = 130  # the exit status
     "logs and requires that the chain still contains this head.",
 )
 @key_option("With --url: check signatures with this public key, not with those that the service publishes.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@json_option
 def audit(
     data: Path | None,
     *,
@@ -83,13 +79,10 @@ def audit(
     """
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
-    for_database = bool(data or repair or read_only)
-    with errors_as_sentences(as_json):
-        url = select_service(url, for_database=for_database, for_service=bool(ladders or resume or keys))
     if url is None and (ladders or resume or keys):
         raise click.UsageError("--ladder, --resume and --key need --url.")
     if url is not None:
-        if for_database:
+        if data or repair or read_only:
             raise click.UsageError("--url reads a service; --data, --repair and --read-only are for a database.")
         _audit_service(url, ladders, resume, keys, as_json=as_json)
     settings, database = open_database(data)

@@ -83,12 +83,9 @@ def format_bot(bot: Json) -> str:
         f"{bot['name']} ({bot['id']}): {state_label(bot['status'])}{reason}{version}",
         f"  url        {bot['url']}",
     ]
-    lines.append(f"  certified  {', '.join(bot['certified']) or f'for no game: {_check_again(bot)} has it checked'}")
+    check_again = f"referee register {quote_argument(bot['url'])} --name {quote_argument(bot['name'])}"
+    lines.append(f"  certified  {', '.join(bot['certified']) or f'for no game: {check_again} has it checked'}")
     return "\n".join([*lines, f"  ladders    {_ladders(bot)}"])
-
-
-def _check_again(bot: Json) -> str:
-    return f"referee register {quote_argument(bot['url'])} --name {quote_argument(bot['name'])}"
 
 
 def _ladders(bot: Json) -> str:

@@ -113,13 +113,10 @@ def play(
     if shown and matches > 1:
         click.echo("\n" + results_table(results.rank()).plain())
     if shown and not (own or log):
-        note("No log was written. Pass --log FILE to keep one." + _warn_of_earlier())
+        earlier = f" {LAST_MATCH[0]} is that of an earlier match." if LAST_MATCH[0].exists() else ""
+        note(f"No log was written. Pass --log FILE to keep one.{earlier}")
     report.show()
     sys.exit(report.status)
-
-
-def _warn_of_earlier() -> str:
-    return f" {LAST_MATCH[0]} is that of an earlier match." if LAST_MATCH[0].exists() else ""
 
 
 def _run(
@@ -189,8 +186,6 @@ def write(path: Path, lines: Sequence[bytes]) -> None:
 
 # -- output --
 
-PLAYER = ("player",)
-
 
 def summary(played: LocalResult, path: Path | None, page: Path | None = None) -> dict[str, object]:
     header, result = played.header, played.result
@@ -224,4 +219,4 @@ def table(played: LocalResult) -> str:
         for seat, name in enumerate(played.names)
     ]
     titles = ("place", "player", "score", "faults", *(["errors"] if any(errors) else []))
-    return TextTable(titles, sorted(rows, key=lambda row: int(row[0])), left=PLAYER).plain()
+    return TextTable(titles, sorted(rows, key=lambda row: int(row[0])), left=("player",)).plain()

@@ -28,18 +28,14 @@ def standings(remote: Remote, month: str | None) -> None:
 
     For one tournament, use `referee tournament standings`.
     """
-    chosen = _read_month(month) if month else None
+    try:
+        chosen = months.parse_month(month) if month else None
+    except BadOption as error:
+        raise click.BadParameter(str(error), param_hint="--month") from error
     found = list(_list_months(remote.api, chosen) if chosen else _list_latest(remote.api))
     nothing = f"No ladder has final standings of {month}." if month else "No matches have been played yet."
     items = [{"id": shown["id"], "name": shown["name"], "items": rows} for shown, rows in found]
     remote.show({"items": items}, "\n\n".join(_table(shown, rows).plain() for shown, rows in found) or nothing)
-
-
-def _read_month(text: str) -> date:
-    try:
-        return months.parse_month(text)
-    except BadOption as error:
-        raise click.BadParameter(str(error), param_hint="--month") from error
 
 
 def _list_months(api: Api, month: date) -> Found:

@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -25,7 +25,7 @@ CLOSE_S: Final = 3.0  # how long ``close`` waits for a publication that does not
 
 def connect(redis_url: str) -> Redis:
     """Return a client whose timeouts allow a blocking read of ``BLOCK_S`` seconds."""
-    return Redis.from_url(redis_url, socket_connect_timeout=2.0, socket_timeout=BLOCK_S + 2.0)
+    return Redis.from_url(redis_url, protocol=2, socket_connect_timeout=2.0, socket_timeout=BLOCK_S + 2.0)
 
 
 class ChangeNotifier:
@@ -86,25 +86,16 @@ class ChangeNotifier:
 
 def listen(redis: Redis, on_change: Callable[[], None], stopped: threading.Event) -> None:
     """Call ``on_change`` for each new notification until ``stopped`` is set. Reconnect after an outage of Redis."""
-    last = "$"
+    last: Any = "$"
     while not stopped.is_set():
         try:
-            received = redis.xread({STREAM: last}, block=int(BLOCK_S * 1000))
+            received: Any = redis.xread({STREAM: last}, block=int(BLOCK_S * 1000))
         except RedisError as error:
             log.info("change_notifications_unavailable", extra={"reason": str(error)})
             last = "$"
             stopped.wait(RECONNECT_S)
             continue
         if received:
-            last = _last_id(received)
+            ((_, messages),) = received
+            last, _ = messages[-1]
             on_change()
-
-
-def _last_id(received: object) -> str:
-    """Return the id of the last message, from a reply in either version of the Redis protocol."""
-    streams = list(received.values()) if isinstance(received, dict) else [messages for _, messages in received]  # type: ignore[attr-defined]  # redis types its replies as Any or awaitable
-    messages = streams[0]
-    if messages and isinstance(messages[0], list):  # RESP3 nests the messages one level deeper
-        messages = messages[0]
-    id = messages[-1][0]
-    return id.decode() if isinstance(id, bytes) else str(id)

@@ -4,6 +4,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from referee.local.matches import LocalResult
@@ -41,7 +42,7 @@ class PlayerResult:
 
     @property
     def score(self) -> float:
-        return statistics.fmean(self._list_points()) if self.placements else 0.0
+        return statistics.fmean(chain.from_iterable(self._points.values())) if self.placements else 0.0
 
     @property
     def standard_error(self) -> float | None:
@@ -86,9 +87,6 @@ class PlayerResult:
     @property
     def fault_detail(self) -> dict[str, str]:
         return {code: detail for code, (_, detail) in self.problems.first_of_fault.items()}
-
-    def _list_points(self) -> list[float]:
-        return [point for deal in self._points.values() for point in deal]
 
 
 class PlayerResults:

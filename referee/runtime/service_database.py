@@ -33,12 +33,6 @@ def service_folder(data: Path | None) -> Path:
     return (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
 
 
-def has_database() -> bool:
-    """Return whether the environment names a database or a data directory, or the default directory has a database."""
-    named = os.environ.get("DATABASE_URL") or os.environ.get("REFEREE_DATA")
-    return bool(named) or (service_folder(None) / "referee.db").exists()
-
-
 def open_database(data: Path | None) -> tuple[Settings, Database]:
     """Open the database of a service without changing anything.
 

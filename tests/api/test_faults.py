@@ -103,14 +103,13 @@ def test_D1_evidence_is_for_the_owner_at_once_and_for_others_never_or_later(
         assert person.get(of_bot).status_code == 404
     assert listed(rival, of_match) == []
     assert rival.get(one).status_code == 404
-    assert owner.get("/faults/9007199254740991").status_code == 404
-    assert owner.get("/faults/9007199254740992").status_code == 404
+    for unknown in (2**53 - 1, 2**53):
+        assert owner.get(f"/faults/{unknown}").status_code == 404
 
 
 def test_evidence_holds_the_exact_question_and_what_came_back(faulty: Faulty, owner: Person) -> None:
-    second, first = (
-        owner.get(f"/faults/{fault['id']}").get_json() for fault in listed(owner, f"/matches/{faulty.match_id}/faults")
-    )
+    faults = listed(owner, f"/matches/{faulty.match_id}/faults")
+    second, first = (owner.get(f"/faults/{fault['id']}").get_json() for fault in faults)
 
     assert [first["request"].encode(), second["request"].encode()] == faulty.asked
     assert (first["reply"], first["reply_base64"]) == ("", None)
@@ -138,14 +137,11 @@ def test_the_command_asks_the_same_again_signed_and_holds_no_secret(faulty: Faul
     secret = bot_secret(MASTER_KEY, faulty.bots[0], 1)
     shell = 'curl() { printf "%s\\n" "$@"; printf "body "; cat; }; ' + command
 
-    unset = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
-    told = subprocess.run(
-        ["sh", "-c", shell],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PATH": "/usr/bin:/bin", "REFEREE_BOT_SECRET": secret},
-    ).stdout
+    def run(**variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": "/usr/bin:/bin", **variables}
+        return subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False, env=environment)
+
+    unset, told = run(), run(REFEREE_BOT_SECRET=secret).stdout
 
     fields = dict(line.split(": ", 1) for line in told.splitlines() if line.startswith("webhook-"))
     id, at, signatures = (fields[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
@@ -209,13 +205,7 @@ def test_errors_that_a_bot_reported_are_counted_by_match_and_version_and_shown_t
     (by_version,) = owner.get(f"/bots/{faulty.bots[0]}/health").get_json()["items"]
     log = service.person().get(f"/matches/{faulty.match_id}/log")
 
-    assert (item["match"], item["seat"], item["version"], item["errors"], item["n"]) == (
-        faulty.match_id,
-        0,
-        "1.0",
-        3,
-        0,
-    )
+    assert item.items() >= {"match": faulty.match_id, "seat": 0, "version": "1.0", "errors": 3, "n": 0}.items()
     assert item["error"].startswith("ValueError: ")
     assert "\x00" not in item["error"]
     assert by_version["errors"] == 3

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
-from api import create_app, openapi
-from referee.db.engine import Database
+from api import create_app
 from referee.ladders import months
 from tests.api.conftest import API, Person, Service
 from tests.api.organised import EXTRA_KINDS, create, places
-from tests.api.tournaments import started
+from tests.api.test_openapi import OPERATIONS
+from tests.api.tournaments import CUP, started
 from tests.surroundings import settings_for
 
 CHECKS = (
@@ -49,7 +50,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     owner, organiser = service.person(), service.person("organiser")
     result = service.played(owner, organiser)
     tournament_id = started(service, organiser, 2, format="knockout")
-    over = organiser.post("/tournaments", {"name": "Last cup", "game": "saint-poker", "seats": 2}).get_json()
+    over = organiser.post("/tournaments", CUP).get_json()
     for verb in ("open", "cancel"):
         organiser.post(f"/tournaments/{over['id']}/{verb}")
     hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
@@ -76,8 +77,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
         "request_id": request_id,
         "invitation_id": invited["id"],
         "void_id": void["id"],
-        "account_id": owner.id,
-        "owner_id": owner.id,
+        **dict.fromkeys(("account_id", "owner_id"), owner.id),
         "bot_id": result.bots[0],
         "opponent_id": result.bots[1],
         "match_id": result.match_id,
@@ -88,14 +88,12 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
         "delivery_id": ping["id"],
         "token_id": "tok_" + "0" * 26,
         "name": "saint-poker",
-        "tournament_round": "1",
-        "fault_id": "1",
+        **dict.fromkeys(("tournament_round", "fault_id"), "1"),
         "row": "5",
         "month": months.format_month(month),
     }
     yield Target(service.app, [owner, organiser], ids)
-    database: Database = service.database
-    database.dispose()
+    service.database.dispose()
 
 
 @pytest.fixture(scope="module")
@@ -103,44 +101,30 @@ def document(target: Target) -> Any:
     return schemathesis.openapi.from_wsgi(f"{API}/openapi.json", target.app)
 
 
-OPERATIONS = [
-    (path, method)
-    for path, item in sorted(openapi.document()["paths"].items())
-    for method in sorted(item)
-    if method != "parameters"
-]
-
-
-def over(target: Target) -> dict[str, dict[str, str]]:
-    """Return finished subjects that have streams, by path."""
-    event, match = {"tournament_id": target.ids["over"]}, {"match_id": target.ids["match_id"]}
-    return {f"{API}/tournaments/{{tournament_id}}/stream": event, f"{API}/matches/{{match_id}}/stream": match}
-
-
 @pytest.mark.parametrize("examples", [2, pytest.param(20, marks=pytest.mark.long)])
-@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+@pytest.mark.parametrize(("path", "method"), sorted(OPERATIONS))
 def test_E2_no_request_makes_the_service_fail(
     document: Any, target: Target, path: str, method: str, examples: int
 ) -> None:
-    operation = document[path][method]
+    operation, people = document[path][method], cycle(target.people)
+    finished = {  # what has streams that end, by path
+        f"{API}/tournaments/{{tournament_id}}/stream": {"tournament_id": target.ids["over"]},
+        f"{API}/matches/{{match_id}}/stream": {"match_id": target.ids["match_id"]},
+    }
 
     @settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
     )
     @given(st.one_of(*[operation.as_strategy(generation_mode=mode) for mode in GenerationMode]))
     def ask(case: Any) -> None:
         target.app.extensions["referee.limiter"].reset()  # more examples than a caller may send in a minute
         made_up = dict(case.path_parameters or {})
         real = {name: target.ids[name] for name in made_up}
-        if path.endswith("/stream"):  # of what goes on they have no end
-            real = over(target).get(path, made_up)
+        if path.endswith("/stream"):
+            real = finished.get(path, made_up)
+        person = next(people)
         for parameters in [made_up, real] if made_up else [made_up]:
             case.path_parameters = parameters
-            for person in target.people:
-                case.call_and_validate(checks=CHECKS, headers={**(case.headers or {}), **person.headers()})
+            case.call_and_validate(checks=CHECKS, headers={**(case.headers or {}), **person.headers()})
 
     ask()

@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
-import yaml
 
 from referee.match.verification import verify
 from tests.api.in_thread import api_in_thread
+from tests.api.test_openapi import OPERATIONS
 from tests.database import tournaments
 
 DOCUMENT = Path(__file__).parents[2] / "openapi.yaml"
@@ -66,30 +66,24 @@ def test_it_registers_a_bot_reads_standings_and_downloads_a_log(find: Find, tmp_
     assert (missing.status, missing.code) == (404, "not_found")
 
 
-def downloads() -> dict[str, str]:
-    """Return the media types of the responses that are not JSON, by the names of the modules for their operations."""
-    paths = yaml.load(DOCUMENT.read_text(), yaml.CSafeLoader)["paths"]
-    return {
+def test_it_returns_what_is_not_json_as_text_or_bytes(find: Find) -> None:
+    downloads = {
         f"api.{operation['tags'][0]}.{operation['operationId'].replace('.', '_')}": media_type
-        for item in paths.values()
-        for method, operation in item.items()
+        for (_, method), operation in OPERATIONS.items()
         if method == "get"
         for media_type in [next(iter(operation["responses"]["200"]["content"]))]
         if media_type != "application/json"
     }
+    assert len(downloads) > 10
+    for name, media_type in downloads.items():
+        answer = httpx.Response(200, headers={"Content-Type": media_type}, content=CONTENT)
+        arguments = {"transport": httpx.MockTransport(lambda request, answer=answer: answer)}
+        module = find(name)
+        parameters = inspect.signature(module.sync).parameters.values()
+        needed = {parameter.name: "2027-01" for parameter in parameters if parameter.default is parameter.empty}
+        with find("client").Client(
+            base_url="http://127.0.0.1", raise_on_unexpected_status=True, httpx_args=arguments
+        ) as client:
+            parsed = module.sync(**needed | {"client": client})
 
-
-@pytest.mark.parametrize(("name", "media_type"), downloads().items())
-def test_it_returns_what_is_not_json_as_text_or_bytes(find: Find, name: str, media_type: str) -> None:
-    answer = httpx.Response(200, headers={"Content-Type": media_type}, content=CONTENT)
-    transport = httpx.MockTransport(lambda request: answer)
-    module = find(name)
-    parameters = inspect.signature(module.sync).parameters.values()
-    needed = {parameter.name: "2027-01" for parameter in parameters if parameter.default is parameter.empty}
-
-    with find("client").Client(
-        base_url="http://127.0.0.1", raise_on_unexpected_status=True, httpx_args={"transport": transport}
-    ) as client:
-        parsed = module.sync(**needed | {"client": client})
-
-    assert (parsed.encode() if isinstance(parsed, str) else parsed.payload.read()) == CONTENT
+        assert (parsed.encode() if isinstance(parsed, str) else parsed.payload.read()) == CONTENT, name

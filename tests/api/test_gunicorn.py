@@ -1,33 +1,48 @@
-"""The service under gunicorn with threads, sent raw bytes on loopback."""
+"""The service under gunicorn with threads: raw bytes, floods, missing file descriptors, and a killed process."""
 
 import contextlib
 import http.client
+import json
+import resource
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from api.body import MAX_BYTES
+from referee.runtime.open_files import count_open_files
 from tests.api.serving import Reply, Server, read_reply, serving
+from tests.end_to_end.processes import children, until
 
 THREADS = 48
+JSON = ["Content-Type: application/json"]
+POST = b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+MANY_HEADERS = b"".join(b"X-%d: y\r\n" % number for number in range(200))
+SPARE, LIMIT = 8, 200  # file descriptors
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("served"), THREADS) as running:
+    root = str(Path(__file__).parents[2])
+    with serving(tmp_path_factory.mktemp("served"), THREADS, app="tests.api.dying_app:app", PYTHONPATH=root) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def token(server: Server) -> str:
-    made = server.ask("POST", "/api/v1/accounts", JSON, b'{"name":"Ann Other"}')
+def open_account(server: Server, name: str) -> tuple[str, str]:
+    """Return the id of a new account, and its token."""
+    made = server.ask("POST", "/api/v1/accounts", JSON, json.dumps({"name": name}).encode())
     assert made.status == 201, made.body
-    text: str = made.json()["token"]["token"]
-    return text
+    return made.json()["id"], made.json()["token"]["token"]
 
 
-JSON = ["Content-Type: application/json"]
+def send(server: Server, sent: bytes) -> Reply:
+    """Return the reply to bytes after which nothing comes."""
+    with server.connect() as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        return read_reply(connection)
 
 
 def chunked(body: bytes, size: int = 4096) -> bytes:
@@ -35,55 +50,23 @@ def chunked(body: bytes, size: int = 4096) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
-def post_chunked(server: Server, sent: bytes) -> Reply:
-    head = (
-        f"POST /api/v1/accounts HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
-        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-    )
-    return server.say(head.encode(), sent)
+def test_E1_a_chunked_body_is_read_unless_it_is_too_long(server: Server) -> None:
+    read = server.say(CHUNKED, chunked(b'{"name":"Chunked One"}'))
+    long = server.say(CHUNKED, chunked(b'{"name":"' + b"x" * MAX_BYTES + b'"}'))
+    announced = server.say(POST + b"Content-Length: %d\r\n\r\n" % (MAX_BYTES + 1))  # refused before it comes
 
-
-def test_a_chunked_body_is_read(server: Server) -> None:
-    assert post_chunked(server, chunked(b'{"name":"Chunked One"}')).status == 201
-
-
-def test_E1_a_chunked_body_too_long_is_a_413(server: Server) -> None:
-    reply = post_chunked(server, chunked(b'{"name":"' + b"x" * MAX_BYTES + b'"}'))
-
-    assert (reply.status, reply.json()["code"]) == (413, "body_too_large")
-
-
-def test_E1_a_body_announced_too_long_is_refused_before_it_comes(server: Server) -> None:
-    head = (
-        f"POST /api/v1/accounts HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {MAX_BYTES + 1}\r\n\r\n"
-    )
-
-    reply = server.say(head.encode())
-
-    assert (reply.status, reply.json()["code"]) == (413, "body_too_large")
+    assert read.status == 201
+    assert [(reply.status, reply.json()["code"]) for reply in (long, announced)] == [(413, "body_too_large")] * 2
 
 
 @pytest.mark.parametrize("sent", [b"zz\r\n{}\r\n0\r\n\r\n", b"-1\r\n", b"5\r\n{}"], ids=["size", "sign", "short"])
 def test_E1_broken_chunks_are_a_400(server: Server, sent: bytes) -> None:
-    head = (
-        f"POST /api/v1/accounts HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
-        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-    )
-    with server.connect() as connection:
-        connection.sendall(head.encode() + sent)
-        connection.shutdown(socket.SHUT_WR)
-        reply = read_reply(connection)
-
-    assert reply.status == 400
+    assert send(server, CHUNKED + sent).status == 400
 
 
 def test_E6_a_token_of_a_megabyte_is_refused(server: Server) -> None:
     assert server.ask("GET", "/api/v1/accounts/me", [f"Authorization: Bearer {'x' * 1_000_000}"]).status in (400, 431)
     assert server.ask("GET", "/api/v1/accounts/me", [f"Authorization: Bearer {'x' * 8000}"]).status == 401
-
-
-MANY_HEADERS = b"".join(b"X-%d: y\r\n" % number for number in range(200))
 
 
 @pytest.mark.parametrize(
@@ -112,13 +95,20 @@ MANY_HEADERS = b"".join(b"X-%d: y\r\n" % number for number in range(200))
     ],
 )
 def test_E13_hostile_requests_are_refused(server: Server, request_bytes: bytes, statuses: set[int]) -> None:
-    with server.connect() as connection:
-        connection.sendall(request_bytes)
-        connection.shutdown(socket.SHUT_WR)
-        reply = read_reply(connection)
+    reply = send(server, request_bytes)
 
     assert reply.status in statuses
     assert b"Traceback" not in reply.body
+
+
+def test_E13_malformed_requests_do_not_fill_the_log(server: Server) -> None:
+    before = server.log.stat().st_size
+
+    for _ in range(150):
+        server.say(b"A" * 4_000 + b" / HTTP/1.1\r\n\r\n")
+
+    assert 0 < server.log.read_bytes().count(b"Invalid request") <= 60
+    assert server.log.stat().st_size - before < 60 * 1_200
 
 
 def test_E12_forty_half_sent_requests_hold_up_nobody(server: Server) -> None:
@@ -131,7 +121,8 @@ def test_E12_forty_half_sent_requests_hold_up_nobody(server: Server) -> None:
     assert statuses == [200] * 5  # each within the timeout of its connection
 
 
-def test_E7_the_log_of_the_server_holds_no_token(server: Server, token: str) -> None:
+def test_E7_the_log_of_the_server_holds_no_token(server: Server) -> None:
+    _, token = open_account(server, "Ann Other")
     server.ask("GET", f"/api/v1/accounts/me?token={token}")
     server.ask("GET", "/api/v1/accounts/me", [f"Authorization: Bearer {token}"])
 
@@ -139,14 +130,72 @@ def test_E7_the_log_of_the_server_holds_no_token(server: Server, token: str) -> 
 
 
 def test_a_connection_serves_several_requests(server: Server) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    connection.connect()
-    first = connection.sock
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as connection:
+        connection.connect()
+        first = connection.sock
+        for path, status in (("/healthz", 200), ("/nope", 404), ("/api/v1/games", 200)):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            response.read()
+            assert (response.status, connection.sock is first) == (status, True)
 
-    for path, status in (("/healthz", 200), ("/nope", 404), ("/api/v1/games", 200)):
-        connection.request("GET", path)
-        response = connection.getresponse()
-        response.read()
-        assert response.status == status
-        assert connection.sock is first
-    connection.close()
+
+@pytest.fixture
+def worker(server: Server) -> Iterator[int]:
+    """Return the process that serves, whose limit is restored at the end."""
+    (pid,) = children(server.pid)
+    normal = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    yield pid
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, normal)
+    until(lambda: server.ask("GET", "/healthz").status == 200, "an answer", 30)
+    assert children(server.pid) == [pid]
+
+
+def limit_files(pid: int, limit: int) -> None:
+    _, most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, most))
+
+
+def count(pid: int) -> int:
+    found = count_open_files(pid)
+    assert found is not None
+    return found.open
+
+
+def test_K24_readiness_tells_that_few_file_descriptors_are_left(server: Server, worker: int) -> None:
+    assert server.ask("GET", "/readyz").json()["files"] == "ok"
+    limit_files(worker, LIMIT)
+
+    with contextlib.ExitStack() as opened:
+        while count(worker) < 0.92 * LIMIT:  # connections between two requests take no thread
+            kept = opened.enter_context(server.connect())
+            kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert kept.recv(4096).startswith(b"HTTP/1.1 200")
+        found = until(lambda: (r := server.ask("GET", "/readyz").json())["files"] == "short" and r, "a word", 30)
+
+    assert found["status"] == "degraded"
+
+
+def test_K24_an_api_without_file_descriptors_says_so_and_serves_on(server: Server, worker: int) -> None:
+    limit_files(worker, count(worker) + SPARE)
+
+    with contextlib.ExitStack() as silent:
+        for _ in range(3 * SPARE):
+            silent.enter_context(server.connect())
+        until(lambda: b"files_running_out" in server.log.read_bytes(), "a word in the log", 30)
+
+
+def test_K6_a_post_whose_process_was_killed_has_one_effect_and_one_response(server: Server) -> None:
+    owner, token = open_account(server, "Killed")
+    headers = [f"Authorization: Bearer {token}", *JSON, "Idempotency-Key: k1"]
+    body = b'{"name": "My bot", "url": "https://bot.example.org/"}'
+    (before,) = children(server.pid)
+
+    lost = server.ask("POST", "/api/v1/bots", [*headers, "X-Dies: after"], body)
+    until(lambda: (now := children(server.pid)) and before not in now, "another process", 60)
+    again = server.ask("POST", "/api/v1/bots", headers, body)
+
+    assert (lost.status, lost.body) == (0, b"")  # neither status nor body arrived
+    assert (again.status, again.headers.get("idempotency-replayed")) == (201, "true")
+    own = server.ask("GET", f"/api/v1/bots?owner={owner}").json()["items"]
+    assert [bot["id"] for bot in own] == [again.json()["id"]]

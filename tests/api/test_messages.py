@@ -2,14 +2,16 @@
 
 from typing import Any
 
+import marshmallow
 import pytest
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError
 
+from api import fields
 from api.fields import Query, QueryInt, Strict, StrictBool, StrictInt
 from api.messages import Length
 
 THEIRS = ("Not a valid", "Invalid input", "Missing data", "Field may not", "Length must", "Unknown field")
-ACCEPTED = "text, number, flag, share, names, options, inner.day, items"
+ACCEPTED = "text, number, flag, share, names, pair, options, inner.day, items"
 UNUSED = ("invalid_awareness",)  # only of times
 
 
@@ -19,13 +21,14 @@ class Body(Strict):
     flag = StrictBool()
     share = fields.Float()
     names = fields.List(fields.String(), validate=Length(min=2))
+    pair = fields.List(fields.String(), validate=Length(equal=1))
     options = fields.Dict()
     inner = fields.Nested(lambda: Inner())
     items = fields.List(fields.Nested(lambda: Inner()))
 
 
 class Inner(Strict):
-    day = fields.Date()
+    day = marshmallow.fields.Date()
 
 
 class Parameters(Query):
@@ -46,8 +49,10 @@ class Parameters(Query):
         ({"share": "half"}, "share", "Must be a number, such as 0.5."),
         ({"names": "Ada"}, "names", 'Must be a list, such as ["first", "second"].'),
         ({"names": ["Ada"]}, "names", "Must have at least 2 items, not 1."),
+        ({"pair": []}, "pair", "Must have 1 item, not 0."),
         ({"options": []}, "options", 'Must be a JSON object, such as {"name": "value"}.'),
         ({"inner": {"day": "tomorrow"}}, "inner.day", "Must be a date, such as 2027-01-31."),
+        ({"inner": 1}, "inner._schema", 'Must be a JSON object, such as {"name": "value"}.'),
         ({"nmae": 1}, "nmae", f"There is no such field. Accepted: {ACCEPTED}."),
         (
             {"day": 1},

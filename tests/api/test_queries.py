@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from api import create_app
 from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.test_openapi import OPERATIONS
 from tests.api.tournaments import started
 from tests.surroundings import settings_for
 
@@ -41,17 +42,13 @@ def ask(admin: Person, method: str, rule: Rule, query: str) -> TestResponse:
     return admin.client.open(f"{address(rule)}?{query}", method=method, headers=admin.headers())
 
 
-def test_there_are_routes_of_all_kinds() -> None:
+def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person) -> None:
     rules = {rule.rule for _, rule in ROUTES}
 
     assert len(ROUTES) > 100
     assert {"/", "/docs", "/healthz", f"{API}/openapi.json", f"{API}/bots", f"{API}/now"} <= rules
-
-
-def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person) -> None:
     for method, rule in ROUTES:
         answer = ask(admin, method, rule, "strange=1")
-
         assert (answer.status_code, answer.mimetype) == (422, "application/problem+json"), (method, rule)
         assert answer.get_json()["errors"] == [{"field": "strange", "message": "This parameter is unknown here."}]
 
@@ -59,51 +56,35 @@ def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person)
 def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice(
     service: Service, admin: Person
 ) -> None:
-    known = [
-        (method, rule, name)
-        for method, rule in ROUTES
-        for name in sorted(service.app.view_functions[rule.endpoint].__dict__.get("query_parameters", ()))
-    ]
-    named_in_document = {
-        (method.upper(), path, parameter["name"])
-        for path, item in service.app.extensions["referee.spec"].to_dict()["paths"].items()
-        for method, operation in item.items()
-        if method != "parameters"
-        for parameter in operation.get("parameters", ())
-        if parameter.get("in") == "query"
-    }
-
-    def is_repeatable(rule: Rule, name: str) -> bool:
-        return name in service.app.view_functions[rule.endpoint].__dict__["repeatable_parameters"]
-
-    refused = {
-        (method, re.sub(r"<(?:[^:>]+:)?(\w+)>", r"{\1}", rule.rule), name): ask(
-            admin, method, rule, f"{name}=1&{name}=2"
-        )
-        for method, rule, name in known
-        if not is_repeatable(rule, name)
-    }
-    repeatable = {(rule.rule, name) for _, rule, name in known if is_repeatable(rule, name)}
+    refused: dict[tuple[str, str, str], TestResponse] = {}
+    repeatable = set()
+    for method, rule in ROUTES:
+        declared = service.app.view_functions[rule.endpoint].__dict__
+        path = re.sub(r"<(?:[^:>]+:)?(\w+)>", r"{\1}", rule.rule)
+        for name in declared.get("query_parameters", ()):
+            if name in declared["repeatable_parameters"]:
+                repeatable.add((path, name))
+            else:
+                refused[method, path, name] = ask(admin, method, rule, f"{name}=1&{name}=2")
 
     assert repeatable == {(f"{API}/matches", "bot"), ("/matches", "bot")}
-    assert named_in_document - {("GET", f"{API}/matches", "bot")} <= refused.keys()
+    assert {
+        (method.upper(), path, parameter["name"])
+        for (path, method), operation in OPERATIONS.items()
+        for parameter in operation.get("parameters", ())
+        if parameter.get("in") == "query"
+    } - {("GET", f"{API}/matches", "bot")} <= refused.keys()
     assert {path for _, path, _ in refused if not path.startswith(API)} >= {"/matches", "/tournaments", "/ladders"}
     for asked, answer in refused.items():
         assert answer.status_code == 422, asked
         assert answer.get_json()["errors"] == [{"field": asked[2], "message": "Give this parameter only once."}]
 
 
-def test_E4_all_that_is_wrong_is_named(owner: Person) -> None:
+def test_E4_E6_all_that_is_wrong_is_named_but_who_may_not_ask_is_told_so_first(service: Service, owner: Person) -> None:
     answer = owner.get("/matches?game=A&strange=1&game=B&%C3%A9=2&status=running")
 
-    assert answer.status_code == 422
-    assert fields_of(answer) == {"game", "strange", r"\xe9"}
-
-
-def test_E6_who_may_not_ask_is_told_so_first(service: Service) -> None:
-    answer = service.anonymous().get(f"{API}/accounts/me?token=ref_x")
-
-    assert answer.status_code == 401
+    assert (answer.status_code, fields_of(answer)) == (422, {"game", "strange", r"\xe9"})
+    assert service.anonymous().get(f"{API}/accounts/me?token=ref_x").status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/matches?game=a&game=b", "/?strange=1", "/ladders?page=1&page=2", "/docs?strange=1"])
@@ -127,7 +108,6 @@ def test_pages_ignore_what_other_sites_add_to_links_and_the_api_does_not(service
     client = service.anonymous()
     added = "utm_source=letter&utm_medium=mail&fbclid=a&gclid=b"
 
-    assert client.get(f"/tournaments/{event}?{added}", headers=BROWSER).status_code == 200
-    assert client.get(f"/?{added}&{added}", headers=BROWSER).status_code == 200
-    assert client.get(f"/tournaments/{event}?{added}&strange=1", headers=BROWSER).status_code == 422
+    for path, status in ((f"/tournaments/{event}?", 200), (f"/?{added}&", 200), ("/tournaments?strange=1&", 422)):
+        assert client.get(path + added, headers=BROWSER).status_code == status
     assert fields_of(client.get(f"{API}/tournaments/{event}?utm_source=letter")) == {"utm_source"}

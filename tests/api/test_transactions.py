@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from api.views import Resource, wake_runner
 from referee.accounts.scopes import Scope
 from referee.db.engine import Database, is_writing
 from referee.errors import Unavailable
-from tests.api.conftest import API, Service, Start
+from tests.api.conftest import Service, Start
 
 BYSTANDER_WAIT_S = 0.2  # shorter than a request waits for Redis, so that only an open transaction can outlast it
 
@@ -109,26 +110,22 @@ def test_others_can_write_whenever_a_request_waits_for_redis(
     bot = service.verified_bot(owner)["id"]
     hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
     webhook = owner.post("/webhooks", hook).get_json()["id"]
-    edited = {"If-Match": "*"}
-    requests: list[tuple[bytes, int, Callable[[], Any]]] = [
-        (b"/outgoing calls/", 201, lambda: owner.post("/bots", {"name": "new", "url": "https://new.example.org"})),
-        (
-            b"/outgoing calls/",
-            200,
-            lambda: owner.ask("PATCH", f"/bots/{bot}", edited, json={"url": "https://b.example.org"}),
-        ),
-        (b"/outgoing calls/", 202, lambda: owner.post(f"/bots/{bot}/check")),
-        (b"/outgoing calls/", 201, lambda: owner.post("/webhooks", hook)),
-        (b"/outgoing calls/", 200, lambda: owner.ask("PATCH", f"/webhooks/{webhook}", edited, json={"enabled": True})),
-        (b"/outgoing calls/", 202, lambda: owner.post(f"/webhooks/{webhook}/ping")),
-        (b"/outgoing calls/", 404, lambda: owner.post(f"/deliveries/dlv_{'0' * 26}/redeliver")),
-        (b"/new accounts/", 201, lambda: owner.client.post(f"{API}/accounts", json={"name": "newcomer"})),
+    requests: list[tuple[str, str, Any, int]] = [
+        ("POST", "/bots", {"name": "new", "url": "https://new.example.org"}, 201),
+        ("PATCH", f"/bots/{bot}", {"url": "https://b.example.org"}, 200),
+        ("POST", f"/bots/{bot}/check", {}, 202),
+        ("POST", "/webhooks", hook, 201),
+        ("PATCH", f"/webhooks/{webhook}", {"enabled": True}, 200),
+        ("POST", f"/webhooks/{webhook}/ping", {}, 202),
+        ("POST", f"/deliveries/dlv_{'0' * 26}/redeliver", {}, 404),
+        ("POST", "/accounts", {"name": "newcomer"}, 201),
     ]
 
-    for limit, status, ask in requests:
+    for method, path, body, status in requests:
         slow_redis.commands = b""
-        answer = ask()
+        answer = owner.ask(method, path, {"If-Match": "*"}, json=body)
         assert answer.status_code == status, answer.get_data(as_text=True)
+        limit = b"/new accounts/" if path == "/accounts" else b"/outgoing calls/"
         assert limit in slow_redis.commands, "the request is to ask Redis"
         assert bystander.refused == [], f"{answer.request.path} waited for Redis inside its transaction"
 
@@ -164,13 +161,7 @@ def test_redis_is_refused_during_a_write_transaction(service: Service, use_netwo
 
 
 def test_only_the_thread_that_writes_is_writing(service: Service) -> None:
-    elsewhere: list[bool] = []
+    with service.database.write(), ThreadPoolExecutor(1) as other:
+        assert (is_writing(), other.submit(is_writing).result()) == (True, False)
 
-    with service.database.write():
-        assert is_writing()
-        other = threading.Thread(target=lambda: elsewhere.append(is_writing()))
-        other.start()
-        other.join()
-
-    assert elsewhere == [False]
     assert not is_writing()

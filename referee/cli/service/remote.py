@@ -11,12 +11,11 @@ from typing import Any, NamedTuple, TextIO
 import click
 from click.core import ParameterSource
 
-from referee.cli.plain_text import as_sentence, note, replace_control_characters
+from referee.cli.plain_text import as_sentence, replace_control_characters
 from referee.cli.service import lookup, saved_tokens
 from referee.cli.service.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
 from referee.errors import RefereeError
 from referee.match.canonical import Json
-from referee.runtime.service_database import has_database
 
 BUSY = 429
 DEFAULT_SERVICE = "http://127.0.0.1:8000"
@@ -121,23 +120,6 @@ SERVICE_OPTIONS = (
     ),
     click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text."),
 )
-
-
-def select_service(url: str | None, *, for_database: bool, for_service: bool = False) -> str | None:
-    """Return the service to ask for a command that can also read a database, or None if it is to read the database.
-
-    ``for_database`` and ``for_service`` tell whether other options were given that need one or the other. An option
-    takes precedence over $REFEREE_URL, which takes precedence over an existing database, and that over the service of
-    `referee login`. Raise ``SeveralServices`` if tokens of several are saved.
-    """
-    if url and click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
-        return url
-    if for_database:
-        return None
-    chosen = url or (None if has_database() and not for_service else saved_tokens.find_service())
-    if chosen:
-        note(f"service: {chosen}")
-    return chosen
 
 
 def service_command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:

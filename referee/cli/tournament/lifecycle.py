@@ -50,7 +50,6 @@ resume = _action("resume", "is running again", "Resume a paused tournament.")
     help="Seed of the first bot, where 1 is the strongest. The following bots get the following seeds.",
 )
 @click.option("--code", metavar="CODE", help="Join code of the tournament, if it needs one.")
-@click.option("--together", is_flag=True, help="Enter all of the bots or, if one is refused or needs consent, none.")
 def enter(
     remote: Remote,
     tournament_id: str,
@@ -58,7 +57,6 @@ def enter(
     enters_all: bool,
     seed: int | None,
     code: str | None,
-    together: bool,
 ) -> None:
     """Enter bots, or ask the organiser to enter them if the tournament approves entries.
 
@@ -69,9 +67,6 @@ def enter(
     entered, for example because their owner refuses or was asked before, says why, and the exit status is 0.
     """
     names = _choose_bots(remote, tournament_id, bots, enters_all)
-    if together:
-        _enter_together(remote, tournament_id, names, code)
-        return
     more: dict[str, Json] = {bot: {} if code is None else {"code": code} for bot in names}
     if seed is not None:
         for index, bot in enumerate(names):
@@ -144,12 +139,6 @@ def _choose_bots(remote: Remote, tournament_id: str, named: tuple[str, ...], ent
     if not chosen:
         raise RequestRefused(f"No verified bot that plays {game} is left to enter.")
     return chosen
-
-
-def _enter_together(remote: Remote, tournament_id: str, names: dict[str, str], code: str | None) -> None:
-    body: Json = {"bots": [lookup.bot_id(remote.api, bot) for bot in names]}
-    document = remote.api.post(f"/tournaments/{tournament_id}/entries", body | ({} if code is None else {"code": code}))
-    remote.show(document, "\n".join(f"{name}: entered" for name in names.values()))
 
 
 def _runs(remote: Remote, tournament: Json) -> bool:

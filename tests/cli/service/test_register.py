@@ -108,19 +108,6 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert "Babbler" in watched.stdout
 
 
-def test_errors_in_the_bots_own_code_prevent_a_certificate(there: dict[str, str], tmp_path: Path) -> None:
-    folder = tmp_path / "crashing"
-    says({}, "new-bot", str(folder))
-    program = folder / "bot.py"
-    program.write_text(program.read_text().replace('choice(question["legal_actions"])', 'choice(question["legall"])'))
-    register = ("--name", "Crashing", "--secret-file", str(folder / "secret.txt"), "--practice", "saint-poker")
-    with started("python", folder) as url:
-        refused = says(there, "register", url, *register, status=1)
-
-    assert "fail  no_error (saint-poker" in refused.stdout
-    assert "no certificate" in refused.stdout
-
-
 def test_the_example_of_the_help_works_as_it_stands(
     there: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,8 +13,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.db.engine import Database
-from referee.tournaments.tables import Tournament
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
 from tests.cli.hall import RunningHall
@@ -135,25 +133,6 @@ def test_one_name_for_two_events_is_settled_by_id(there: RunningHall) -> None:
     assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
     assert "Unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
     assert [one["id"] for one in listed] == [second, first]
-
-
-def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(there: RunningHall) -> None:
-    event = there.json("create", "Late cup", *SHORT, "--starts-at", "+1h", "--open")["id"]
-    there.says("enter", event, "Ada sound")
-    database = Database(f"sqlite:///{there.up.folder / 'referee.db'}")
-    with database.write() as session:
-        session.get_one(Tournament, event).starts_at = database.clock.utc_now()
-    database.dispose()
-    assert comes_true(lambda: there.json("show", event)["starts_at"] is None)  # the scheduler has noticed
-
-    said = there.says("show", event).stdout
-    entered = there.says("enter", event, "Blaise sound", "Carl random")
-
-    assert re.search(r"reason +The start at \S+ \S+ UTC was missed because .* set a new time\.\n", said)
-    assert entered.stdout == "Blaise sound: entered\nCarl random: entered\n"
-    assert there.json("show", event)["status"] == "open"
-    assert there.json("start", event)["status"] == "running"
-    there.says("cancel", event)
 
 
 def test_a_tournament_pauses_and_goes_on(there: RunningHall) -> None:

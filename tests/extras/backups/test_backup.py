@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from sqlalchemy import select, update
 
+from api.accounts.oversight_schemas import ActView
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.acts import ActFilter
@@ -113,7 +114,7 @@ def test_F14_a_restore_is_in_the_list_of_acts_with_what_is_lost(world: World, ta
 
     restore(world, target, settings)
     with world.database.read() as session:
-        (earlier,) = map(acts.act_to_json, acts.load_all(session, ActFilter()))
+        (earlier,) = map(ActView().dump, acts.load_all(session, ActFilter()))
     world.play(seated)
     restore(world, target, settings)  # the replaced database is no longer the one of the backup
 
@@ -123,7 +124,7 @@ def test_F14_a_restore_is_in_the_list_of_acts_with_what_is_lost(world: World, ta
     assert (restored.kind, restored.account_name, restored.object_id) == ("service.restored", "command line", identity)
     made = {"backup_made_at": inventory.created_at, "backup_version": inventory.program_version}
     assert restored.details == {**made, "last_result": kept.seq, "lost": None}
-    assert {**acts.act_to_json(first), "id": None} == {**earlier, "id": None}
+    assert {**ActView().dump(first), "id": None} == {**earlier, "id": None}
 
 
 def test_K31_matches_that_were_not_over_never_continue_with_cards_that_may_be_known(
