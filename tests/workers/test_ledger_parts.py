@@ -8,7 +8,7 @@ from referee.db.engine import Database
 from referee.ladders import ledger_csv
 from referee.ladders.tables import LedgerPart
 from tests.database.world import FakeClock, World
-from tests.workers.test_tournaments import Seconds
+from tests.workers.conftest import Clock
 from workers.ledger_parts import LOOK_S, LedgerPartStorer
 
 
@@ -28,7 +28,7 @@ def test_each_step_stores_a_part_until_none_is_missing(world: World) -> None:
     bots = world.bots(2)
     for _ in range(5):
         world.play(bots)
-    storer, found = LedgerPartStorer(world.database, Seconds()), []
+    storer, found = LedgerPartStorer(world.database, Clock()), []
     for _ in range(3):
         assert storer.step() < LOOK_S
         found.append(spans(world))
@@ -41,11 +41,9 @@ def test_each_step_stores_a_part_until_none_is_missing(world: World) -> None:
     assert spans(world) == [(0, 2), (2, 4), (4, 6)]
 
 
-def test_what_cannot_be_stored_for_a_while_is_tried_again_after_the_other_ladders_and_a_rest(
-    world: World, sqlite_url: str
-) -> None:
+def test_what_cannot_be_stored_is_tried_again_after_the_other_ladders_and_a_rest(world: World, sqlite_url: str) -> None:
     impatient = Database(sqlite_url, clock=world.database.clock, write_wait_s=0.01)
-    storer = LedgerPartStorer(impatient, Seconds())
+    storer = LedgerPartStorer(impatient, Clock())
     assert storer.step() == LOOK_S
     played = [world.play(world.bots(seats)) for seats in (2, 3, 2, 3)]
 
@@ -62,7 +60,7 @@ def test_parts_that_a_repair_discards_are_stored_again_and_those_of_other_ladder
     bots, other = world.bots(2), world.play(world.bots(3))
     for _ in range(3):
         result = world.play(bots)
-    storer = LedgerPartStorer(world.database, Seconds())
+    storer = LedgerPartStorer(world.database, Clock())
 
     def store_all() -> list[tuple[int, int]]:
         while storer.step() != LOOK_S:
@@ -83,11 +81,11 @@ def test_parts_that_a_repair_discards_are_stored_again_and_those_of_other_ladder
 def test_after_a_restart_what_is_missing_is_stored_and_nothing_else(world: World) -> None:
     for _ in range(4):
         world.play(world.bots(2))
-    LedgerPartStorer(world.database, Seconds()).step()
+    LedgerPartStorer(world.database, Clock()).step()
     world.play(world.bots(3))  # on another ladder
     assert spans(world) == [(0, 2)]
 
-    restarted = LedgerPartStorer(world.database, Seconds())
+    restarted = LedgerPartStorer(world.database, Clock())
     while restarted.step() != LOOK_S:
         pass
 

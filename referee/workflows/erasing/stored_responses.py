@@ -3,9 +3,6 @@
 They contain what the object's owner sent and read, such as a URL or a secret. ``api.idempotency`` writes them.
 """
 
-import base64
-import json
-
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -37,4 +34,4 @@ def _names_object(body: bytes | None, account_id: str, key: str, object_id: str,
         packed = sealing.unseal(body or b"", key_ring=key_ring(master_key), context=("idempotency", account_id, key))
     except sealing.CannotUnseal:
         return True
-    return object_id.encode() in base64.b64decode(json.loads(packed)["body"])
+    return object_id.encode() in packed
