@@ -136,9 +136,7 @@ def test_B5_a_flood_of_interim_answers() -> None:
     ],
     ids=["headers", "a long header", "no length", "10^12 announced", "a chunk of 64 GiB announced"],
 )
-async def test_B6_B7_what_is_endless_is_cut_short_and_not_kept(
-    beginning: bytes, piece: bytes, found: str
-) -> None:
+async def test_B6_B7_what_is_endless_is_cut_short_and_not_kept(beginning: bytes, piece: bytes, found: str) -> None:
     async def sends(line: Line) -> None:
         await line.request()
         await line.send(beginning)
