@@ -23,6 +23,7 @@ from referee.house.players import is_house
 from referee.match.log import digest
 from referee.match.reveal import OpeningFailure
 from referee.matches.deals import openings
+from referee.matches.deals.deal_groups import LEASES
 from referee.matches.deals.openings import FailedStep, Opening
 from referee.matches.states import DealGroupState
 from referee.protocol import messages
@@ -94,7 +95,7 @@ async def _open(context: MatchContext, opening: Opening, players: Sequence[Runne
         # All matches of the group wait for its opening. Release the claim, so that they need not wait for the lease to
         # expire.
         with suppress(Unavailable):
-            await context.database.write(openings.release_opening, opening.group_id, opening.epoch)
+            await context.database.write(lambda session: LEASES.release(session, [(opening.group_id, opening.epoch)]))
         raise
 
 

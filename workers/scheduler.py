@@ -32,7 +32,6 @@ from referee.workflows.ending import deal_group_closing
 from referee.workflows.erasing import erasure
 from workers import queues
 from workers.friendly_watch import FriendlyWatch
-from workers.ledger_parts import LedgerPartStorer
 from workers.metrics_server import MetricsServer
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
@@ -227,7 +226,6 @@ def main() -> int:
         return 2
     tasks = {
         "rating_errors": RatingErrorRefresher(database).step,
-        "ledger_parts": LedgerPartStorer(database).step,
         "month_closing": MonthCloser(database).step,
         "nightly_audit": NightlyAuditor(database).step,
     }

@@ -66,7 +66,7 @@ def bot(bot_id: str) -> Response:
         owner_name=listing.owner_name,
         certified=listing.certified,
         former_names=former_names.list_former_names(current_session(), bot_id),
-        friendly_rules=rules.describe_rules(rules.get_rules(current_session(), bot_id)),
+        friendly_rules=rules.SENTENCES[rules.get_challengers(current_session(), bot_id)],
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),
         ranks=ranks[:LADDERS],

@@ -61,7 +61,7 @@ def show(request_id: str) -> Any:
 def accept(request_id: str) -> Any:
     """Accept a request for a friendly with your bots
 
-    If the match cannot be created now, for example outside the hours of a bot, the response is a 409 and the request
+    If the match cannot be created now, for example because a bot is paused, the response is a 409 and the request
     stays pending.
     """
     account_id = current_account().id

@@ -21,7 +21,7 @@ from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.friendlies import rules
-from referee.matches import friendlies, matches
+from referee.matches import matches
 from referee.matches.lists import fault_reports
 from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.logs import logs
@@ -185,13 +185,13 @@ def may_cancel(match: StoredMatch) -> bool:
     return (
         may_void(match)
         or (match.tournament_id is None and current_account().role == "organiser")
-        or current_account().id in friendlies.owners_of_friendly(current_session(), match)
+        or current_account().id in matches.owners_of_friendly(current_session(), match)
     )
 
 
 def is_own_friendly(match: StoredMatch) -> bool:
     """Return whether the match is a friendly that the caller created, or in which they have a bot."""
-    owners = friendlies.owners_of_friendly(current_session(), match)
+    owners = matches.owners_of_friendly(current_session(), match)
     return current_account().id in owners or (match.is_friendly and match.created_by == current_account().id)
 
 

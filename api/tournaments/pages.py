@@ -36,8 +36,8 @@ from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings.presentation import deciding_columns, point_digits, shown_tie_breaks
 from referee.tournaments import entries as entering
-from referee.tournaments import organisers, round_lists, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
+from referee.tournaments import round_lists, round_timing, tournaments, watching
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, RoundState, TournamentState
@@ -137,7 +137,7 @@ def tournament_context(tournament: Tournament) -> Json:
         "tournament": tournament,
         "next_round": round_timing.next_round_start(current_session(), tournament),
         "now": current_time(current_session()),
-        "organisers": organisers.list_organisers(current_session(), tournament),
+        "organisers": tournaments.CO_ORGANISERS.list(current_session(), tournament),
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,

@@ -81,7 +81,6 @@ class Check(Leased, Base):
     rules: Mapped[Json] = mapped_column(default=dict)  # rules version of each game in the last check that ended
     report: Mapped[Json | None]
     ended_at: Mapped[datetime | None]
-    excused_before: Mapped[datetime | None]  # tournaments that started until then require no certificate
 
     @property
     def last_report(self) -> Json | None:
