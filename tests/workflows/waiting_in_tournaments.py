@@ -2,62 +2,49 @@
 
 from datetime import timedelta
 
-import pytest
-
 from referee.bots import bots, handshakes
 from referee.tournaments import entries, starting
 from referee.tournaments.tables import TournamentRound
 from referee.workflows.bots import handshake_results
 from referee.workflows.explaining.waiting_reasons import Reason
-from tests.database.checks import called, checked, on_one_database
+from tests.database.checks import called, checked
 from tests.database.tournaments import answer_handshakes, begin, begun, enter, entered, go_on, start
-from tests.database.waits import half_played, make_stuck, resting, steps_until
+from tests.database.waits import Case, half_played, make_stuck, resting, steps_until
 from tests.database.world import World, manifest_of
-from tests.workflows.waiting_cases import Case, assert_is_the_reason, register_in
-
-CASES: dict[str, Case] = {}
-case = register_in(CASES)
 
 
-@case
-def event_not_started(world: World) -> tuple[str, str | None, Reason]:
+def event_not_started(world: World) -> Case:
     _, (bot_id, _) = entered(world, 2)
     return bot_id, None, Reason("event_not_started")
 
 
-@case
-def start_missed(world: World) -> tuple[str, str | None, Reason]:
+def start_missed(world: World) -> Case:
     tournament_id, (bot_id,) = entered(world, 1, starts_at=world.clock.utc_now() + timedelta(minutes=1))
     world.clock.moment += timedelta(minutes=2)
-    with world.database.write() as session:
-        starting.start_if_due(session, tournament_id)
+    world.write(starting.start_if_due, tournament_id)
     return bot_id, None, Reason("start_missed")
 
 
-@case
-def preflight(world: World) -> tuple[str, str | None, Reason]:
+def preflight(world: World) -> Case:
     tournament_id, (bot_id, _) = entered(world, 2)
     start(world, tournament_id)
     return bot_id, None, Reason("preflight")
 
 
-@case
-def absent(world: World) -> tuple[str, str | None, Reason]:
+def absent(world: World) -> Case:
     tournament_id, seated = entered(world, 3)
     begin(world, tournament_id, absent=seated[:1])
     return seated[0], None, Reason("absent")
 
 
-@case
-def no_certificate(world: World) -> tuple[str, str | None, Reason]:
+def no_certificate(world: World) -> Case:
     bot_id, _ = resting(world)
     called(world, bot_id, "2.0")
     checked(world, {}, "2.0")
     return bot_id, None, Reason("no_certificate")
 
 
-@case
-def other_game(world: World) -> tuple[str, str | None, Reason]:
+def other_game(world: World) -> Case:
     bot_id, tournament_id = resting(world)
     with world.database.write() as session:
         bots.request_handshake(session, bot_id)
@@ -68,15 +55,13 @@ def other_game(world: World) -> tuple[str, str | None, Reason]:
     return bot_id, tournament_id, Reason("other_game")
 
 
-@case
-def other_version(world: World) -> tuple[str, str | None, Reason]:
+def other_version(world: World) -> Case:
     bot_id, tournament_id = resting(world, rated=False, frozen_version=True)
     called(world, bot_id, "2.0")
     return bot_id, tournament_id, Reason("other_version")
 
 
-@case
-def joins_later(world: World) -> tuple[str, str | None, Reason]:
+def joins_later(world: World) -> Case:
     tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 3}, late_entry=True)
     late = world.bot()
     enter(world, tournament_id, late)
@@ -85,22 +70,19 @@ def joins_later(world: World) -> tuple[str, str | None, Reason]:
     return late, None, Reason("joins_later", tournament_round=2)
 
 
-@case
-def not_paired(world: World) -> tuple[str, str | None, Reason]:
+def not_paired(world: World) -> Case:
     tournament_id, (bot_id, _) = entered(world, 2)
     steps_until(world, tournament_id, "begun")
     return bot_id, tournament_id, Reason("not_paired")
 
 
-@case
-def table_to_come(world: World) -> tuple[str, str | None, Reason]:
+def table_to_come(world: World) -> Case:
     tournament_id, (bot_id, _) = entered(world, 2)
     steps_until(world, tournament_id, "paired")
     return bot_id, tournament_id, Reason("table_to_come", tournament_round=1)
 
 
-@case
-def table_empty(world: World) -> tuple[str, str | None, Reason]:
+def table_empty(world: World) -> Case:
     tournament_id, _ = entered(world, 4, format="swiss")
     steps_until(world, tournament_id, "paired")
     with world.database.write() as session:
@@ -110,38 +92,27 @@ def table_empty(world: World) -> tuple[str, str | None, Reason]:
     return bot_id, tournament_id, Reason("table_empty", tournament_round=1)
 
 
-@case
-def bye(world: World) -> tuple[str, str | None, Reason]:
+def bye(world: World) -> Case:
     bot_id, tournament_id = resting(world)
     return bot_id, tournament_id, Reason("bye", tournament_round=1)
 
 
-@case
-def knocked_out(world: World) -> tuple[str, str | None, Reason]:
+def knocked_out(world: World) -> Case:
     tournament_id, seated = begun(world, 4, format="knockout")
     for claim in world.claim(2):
         world.finish(claim)
     go_on(world.database, tournament_id)
-    with world.database.read() as session:
-        (final,) = session.get_one(TournamentRound, (tournament_id, 2)).tables
+    (final,) = world.get_one(TournamentRound, (tournament_id, 2)).tables
     loser = min(set(seated) - set(final["entrants"]))
     return loser, tournament_id, Reason("knocked_out")
 
 
-@case
-def round_not_over(world: World) -> tuple[str, str | None, Reason]:
+def round_not_over(world: World) -> Case:
     tournament_id, bot_id, _ = half_played(world)
     return bot_id, tournament_id, Reason("round_not_over")
 
 
-@case
-def held_up(world: World) -> tuple[str, str | None, Reason]:
+def held_up(world: World) -> Case:
     tournament_id, bot_id, other = half_played(world)
     make_stuck(world, other)
     return bot_id, tournament_id, Reason("held_up")
-
-
-@on_one_database
-@pytest.mark.parametrize("code", CASES)
-def test_the_reason_is_the_true_one(world: World, code: str) -> None:
-    assert_is_the_reason(world, code, CASES[code])

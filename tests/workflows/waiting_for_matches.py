@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from referee.bots import bots, handshakes
 from referee.matches.queue import claims
 from referee.matches.queue.shares import create_slots
@@ -12,55 +10,45 @@ from referee.tournaments import lifecycle
 from referee.workflows.bots import check_claims, handshake_results, retirement
 from referee.workflows.ending import health
 from referee.workflows.explaining.waiting_reasons import Reason
-from tests.database.checks import newcomer, on_one_database
+from tests.database.checks import newcomer
 from tests.database.tournaments import begun
-from tests.database.waits import full, lost_twice, make_stuck, registered
+from tests.database.waits import Case, full, lost_twice, make_stuck, registered
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.matches.test_match_queue import arranged, plan
-from tests.workflows.waiting_cases import Case, assert_is_the_reason, register_in
-
-CASES: dict[str, Case] = {}
-case = register_in(CASES)
 
 
-@case
-def next_(world: World) -> tuple[str, str | None, Reason]:
+def next_(world: World) -> Case:
     bot_id, other = world.bots(2)
     world.match([bot_id, other])
     return bot_id, None, Reason("next")
 
 
-@case
-def behind(world: World) -> tuple[str, str | None, Reason]:
+def behind(world: World) -> Case:
     world.match()
     bot_id, other = world.bots(2)
     world.match([bot_id, other])
     return bot_id, None, Reason("behind", ahead=1)
 
 
-@case
-def runner_needed(world: World) -> tuple[str, str | None, Reason]:
+def runner_needed(world: World) -> Case:
     bot_id, *_ = next_(world)
     world.clock.moment += timedelta(minutes=1)
     return bot_id, None, Reason("runner_needed")
 
 
-@case
-def played_alone(world: World) -> tuple[str, str | None, Reason]:
+def played_alone(world: World) -> Case:
     bot_id, other = world.bots(2)
     lost_twice(world, world.match([bot_id, other]))
     return bot_id, None, Reason("played_alone")
 
 
-@case
-def alone_first(world: World) -> tuple[str, str | None, Reason]:
+def alone_first(world: World) -> Case:
     played_alone(world)
     bot_id, *_ = next_(world)
     return bot_id, None, Reason("alone_first")
 
 
-@case
-def game_missing(world: World) -> tuple[str, str | None, Reason]:
+def game_missing(world: World) -> Case:
     bot_id, other = world.bots(2)
     match_id = world.match([bot_id, other])
     with world.database.write() as session:
@@ -69,29 +57,24 @@ def game_missing(world: World) -> tuple[str, str | None, Reason]:
     return bot_id, None, Reason("game_missing")
 
 
-@case
-def stuck(world: World) -> tuple[str, str | None, Reason]:
+def stuck(world: World) -> Case:
     bot_id, other = world.bots(2)
     make_stuck(world, world.match([bot_id, other]))
     return bot_id, None, Reason("stuck")
 
 
-@case
-def bot_full(world: World) -> tuple[str, str | None, Reason]:
+def bot_full(world: World) -> Case:
     bot_id, (_, second) = full(world)
     return bot_id, second, Reason("bot_full")
 
 
-@case
-def rival_full(world: World) -> tuple[str, str | None, Reason]:
+def rival_full(world: World) -> Case:
     _, (_, second) = full(world)
-    with world.database.read() as session:
-        rival = session.get_one(MatchSeat, (second, 1)).bot_id
+    rival = world.get_one(MatchSeat, (second, 1)).bot_id
     return rival, second, Reason("rival_full", seat=0)
 
 
-@case
-def check_running(world: World) -> tuple[str, str | None, Reason]:
+def check_running(world: World) -> Case:
     bot_id = newcomer(world)
     with world.database.write() as session:
         bots.get_bot(session, bot_id).max_concurrent_requests = 4
@@ -100,58 +83,49 @@ def check_running(world: World) -> tuple[str, str | None, Reason]:
     return bot_id, None, Reason("check_running")
 
 
-@case
-def friendly_share(world: World) -> tuple[str, str | None, Reason]:
+def friendly_share(world: World) -> Case:
     account_id, (bot_id, other) = world.account(), world.bots(2)
     first, second = (world.match([bot_id, other], rated=False, created_by=account_id) for _ in range(2))
     assert [claim.match_id for claim in world.claim(2, slots=create_slots(4))] == [first]
     return bot_id, second, Reason("friendly_share")
 
 
-@case
-def friendlies_of_bot(world: World) -> tuple[str, str | None, Reason]:
+def friendlies_of_bot(world: World) -> Case:
     bot_id, other = world.bot(), world.bot(manifest=manifest_of("1", MANIFEST.games, 2))
     first, second = (world.match([bot_id, other], rated=False) for _ in range(2))
     assert [claim.match_id for claim in world.claim(2)] == [first]
     return bot_id, second, Reason("friendlies_of_bot", seat=1)
 
 
-@case
-def group_opening(world: World) -> tuple[str, str | None, Reason]:
+def group_opening(world: World) -> Case:
     bot_id, other = world.bots(2)
     match_id = world.match([bot_id, other])
     world.claim()
     return bot_id, match_id, Reason("group_opening")
 
 
-@case
-def group_playing(world: World) -> tuple[str, str | None, Reason]:
+def group_playing(world: World) -> Case:
     pair = world.bots(2)
     arranged(world, *[plan(pair, together="a")] * 2)
     claimed = world.claim(2)
-    with world.database.write() as session:
-        claims.release_claims(session, claimed[:1])
+    world.write(claims.release_claims, claimed[:1])
     return pair[0], claimed[0].match_id, Reason("group_playing")
 
 
-@case
-def tournament_paused(world: World) -> tuple[str, str | None, Reason]:
+def tournament_paused(world: World) -> Case:
     tournament_id, (bot_id, _) = begun(world, 2)
-    with world.database.write() as session:
-        lifecycle.pause(session, tournament_id)
+    world.write(lifecycle.pause, tournament_id)
     return bot_id, None, Reason("tournament_paused")
 
 
 # -- of the bot --
 
 
-@case
-def not_verified(world: World) -> tuple[str, str | None, Reason]:
+def not_verified(world: World) -> Case:
     return registered(world), None, Reason("not_verified")
 
 
-@case
-def handshake_failed(world: World) -> tuple[str, str | None, Reason]:
+def handshake_failed(world: World) -> Case:
     bot_id = registered(world)
     with world.database.write() as session:
         (handshake,) = handshakes.claim_due_handshakes(session)
@@ -161,16 +135,13 @@ def handshake_failed(world: World) -> tuple[str, str | None, Reason]:
     return bot_id, None, Reason("handshake_failed")
 
 
-@case
-def paused(world: World) -> tuple[str, str | None, Reason]:
+def paused(world: World) -> Case:
     bot_id = world.bot()
-    with world.database.write() as session:
-        bots.pause(session, bot_id)
+    world.write(bots.pause, bot_id)
     return bot_id, None, Reason("paused")
 
 
-@case
-def unhealthy(world: World) -> tuple[str, str | None, Reason]:
+def unhealthy(world: World) -> Case:
     bot_id, match_id = world.bot(), world.match()
     with world.database.write() as session:
         for _ in range(bots.MAX_UNREACHABLE_STREAK):
@@ -178,20 +149,11 @@ def unhealthy(world: World) -> tuple[str, str | None, Reason]:
     return bot_id, None, Reason("unhealthy")
 
 
-@case
-def retired(world: World) -> tuple[str, str | None, Reason]:
+def retired(world: World) -> Case:
     bot_id = world.bot()
-    with world.database.write() as session:
-        retirement.retire_bot(session, bot_id)
+    world.write(retirement.retire_bot, bot_id)
     return bot_id, None, Reason("retired")
 
 
-@case
-def not_entered(world: World) -> tuple[str, str | None, Reason]:
+def not_entered(world: World) -> Case:
     return world.bot(), None, Reason("not_entered")
-
-
-@on_one_database
-@pytest.mark.parametrize("code", CASES)
-def test_the_reason_is_the_true_one(world: World, code: str) -> None:
-    assert_is_the_reason(world, code, CASES[code])
