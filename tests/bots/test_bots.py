@@ -205,6 +205,6 @@ def test_a_handshake_that_kills_its_claimers_is_given_up(world: World) -> None:
 
     bot = bot_of(world, bot_id)
     assert claimed == [1, 1, 1, 0]
-    assert (bot.status, bot.handshake_state) == ("unverified", "idle")
+    assert (bot.status, bot.handshake_state, bot.handshake_lost_claims) == ("unverified", "idle", 0)
     assert bot.handshake_report is not None
     assert bot.handshake_report["challenge"]["code"] == "referee_failed"

@@ -7,6 +7,8 @@ import pytest
 from aiohttp import web
 from sqlalchemy import select
 
+from referee.botclient import client
+from referee.botclient.reply import Reply
 from referee.match.canonical import Json
 from referee.match.signature import head_after
 from referee.matches.lists import fault_reports
@@ -97,6 +99,20 @@ async def test_D8_a_bot_that_breaks_its_promise_ends_the_opening_and_is_not_aske
         assert fault_reports.list_codes(session, match_id) == set(), "never among the faults of a match"
         group = session.get_one(DealGroup, world.match(match_id).group_id)
     assert (group.opening_number, group.left_out, group.entries) == (2, [world.bot_ids[1]], world.bot_ids)
+
+
+async def test_D8_an_opening_waits_while_this_host_cannot_call(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    notify, unmade = client.notify, [Reply(fault="uplink_down", detail="too many open files")]
+
+    async def fail_once(*call: Any) -> Reply:
+        return unmade.pop() if unmade else await notify(*call)
+
+    monkeypatch.setattr(client, "notify", fail_once)
+
+    match_id = await world.play(Promising(), Promising())
+
+    reveal = world.rows(match_id)[-1]
+    assert (unmade, reveal["openings"], reveal["accepted"]) == ([], [], [True, True])
 
 
 async def test_D8_bots_that_fail_one_after_the_other_end_as_many_openings(world: World) -> None:
