@@ -8,7 +8,7 @@ from flask import Response, request
 from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
 from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
-from api.matches.friendly_terms import check_own_friendly, get_seated_bots
+from api.matches.friendly_terms import check_own_friendly, get_seated_bots, plan_match
 from api.matches.presentation import attach_group, visible_matches
 from api.matches.rights import may_void, record_act
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
@@ -21,7 +21,6 @@ from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.friendlies import rules
-from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.matches.lists import fault_reports
 from referee.matches.lists.match_filters import MatchFilter
@@ -72,20 +71,13 @@ def arrange(new_match: dict[str, Any]) -> Any:
     that are not over, each with at most 5 s per decision and a bank of at most 60 s. Organisers have no such limits,
     may seat any bots, and may create rated matches. While other matches wait for slots, a friendly may last for
     `may_last_s` seconds, at least 15 minutes; then it is cancelled, and no bot is charged. Owners decide who plays
-    friendlies with their bots, and when: a 403 or 409 says why a bot cannot be challenged. With the code
+    friendlies with their bots: a 403 or 409 says why a bot cannot be challenged. With the code
     `needs_acceptance`, its owner can be asked.
     """
     seated = check_may_create(new_match)
     if not new_match["rated"]:
         rules.check_challenge(current_session(), current_account().id, seated)
-    plan = matches.MatchPlan(
-        game=new_match["game"],
-        bots=new_match["bots"],
-        options=new_match["options"],
-        limits=Limits(**new_match["time"]),
-        rated=new_match["rated"],
-        created_by=current_account().id,
-    )
+    plan = plan_match(new_match, rated=new_match["rated"])
     return attach_group(matches.create_match(current_session(), plan, master_key=master_key()))
 
 

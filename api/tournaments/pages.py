@@ -104,7 +104,7 @@ def show(tournament_id: str) -> Response:
         bracket=bracket and draw_bracket(bracket, tournament.name),
         podium=find_podium(tournament),
         bracket_rounds=bracket,
-        newest=newest_matches(tournament),
+        newest=match_views(watching.list_newest_ended(current_session(), tournament.id, limit=NEWEST)),
         description=tournament.description and render_untrusted(tournament.description),
         lines=list(describe_terms(editable_terms(tournament) | extra)),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
@@ -177,11 +177,6 @@ def standings_context(tournament: Tournament, number: int, *, all_columns: bool 
         "numbered": numbered,
         "results": len(kept.made.outcomes),
     }
-
-
-def newest_matches(tournament: Tournament) -> list[Json]:
-    """Return the matches that ended last, newest first."""
-    return match_views(watching.list_newest_ended(current_session(), tournament.id, limit=NEWEST))
 
 
 def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:

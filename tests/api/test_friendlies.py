@@ -69,9 +69,7 @@ def test_E21_owners_cancel_friendlies_only(service: Service, owner: Person, orga
     assert third.post(path, {"reason": "not asked"}).get_json()["reason"] == "not asked"
 
 
-def test_E21_a_pause_ends_friendlies(
-    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
-) -> None:
+def test_E21_pauses_end_friendlies(service: Service, owner: Person, organiser: Person, mine: str, theirs: str) -> None:
     world, victim = World(service.database), service.person()
     bot = str(service.verified_bot(victim)["id"])
     due, running = (owner.post("/matches", friendly(mine, bot)).get_json()["id"] for _ in range(2))
@@ -182,9 +180,7 @@ def test_a_bot_is_played_when_its_owner_accepts(owner: Person, rival: Person, mi
     assert rival.post(f"{path}/decline").status_code == 409
 
 
-def test_requests_have_the_same_limits(
-    service: Service, owner: Person, rival: Person, mine: str, rivals_bot: str
-) -> None:
+def test_requests_have_such_limits(service: Service, owner: Person, rival: Person, mine: str, rivals_bot: str) -> None:
     rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "on_request"})
     stranger = service.person()
 

@@ -5,6 +5,7 @@ from sqlalchemy import insert
 
 from referee.audit.database_audit import audit
 from referee.db import sealing
+from referee.house.seat import match_random
 from referee.master_keys import MasterKey, key_ring, parse_key_file, render_key_file
 from referee.match.match import Answer, Match
 from referee.match.signature import BadSignature, head_after
@@ -20,7 +21,6 @@ from referee.workflows.ending import match_end, match_loading
 from tests.database.tournaments import entered
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
-from workers.house_seat import match_random
 
 OLD, NEW = MASTER_KEY, bytes(range(100, 132))
 OVERLAP = MasterKey(NEW, [OLD])  # settings after the rotation

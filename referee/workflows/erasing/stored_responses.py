@@ -3,8 +3,6 @@
 They contain what the object's owner sent and read, such as a URL or a secret. ``api.idempotency`` writes them.
 """
 
-import json
-
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -31,5 +29,4 @@ def _names_object(body: bytes | None, account_id: str, key: str, object_id: str,
         packed = sealing.unseal(body or b"", key_ring=key_ring(master_key), context=("idempotency", account_id, key))
     except sealing.CannotUnseal:
         return True
-    _, text = json.loads(packed)
-    return object_id in text
+    return object_id.encode() in packed

@@ -27,7 +27,7 @@ from referee_extras.pictures.tables import Picture
 from tests.database.tournaments import answer_handshakes, create, entered, go_on, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
-from tests.workers.test_tournaments import Seconds
+from tests.workers.conftest import Clock
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def pass_time(world: World, by: timedelta) -> None:
 
 def test_a_picture_is_drawn_once_it_was_requested_and_again_only_when_it_has_changed(world: World) -> None:
     drawing = Drawing()
-    drawer, bot = PictureDrawer(world.database, drawing, Seconds()), world.bot(name="Ada")
+    drawer, bot = PictureDrawer(world.database, drawing, Clock()), world.bot(name="Ada")
     assert drawer.step() == LOOK_S
     assert look_at(world, PictureKind.BOT, bot) is None
 
@@ -100,7 +100,7 @@ def test_a_picture_is_drawn_once_it_was_requested_and_again_only_when_it_has_cha
 
 def test_a_match_that_is_shown_as_live_is_followed_to_its_end_without_requests(world: World) -> None:
     drawing = Drawing()
-    drawer = PictureDrawer(world.database, drawing, Seconds())
+    drawer = PictureDrawer(world.database, drawing, Clock())
     match_id = world.match()
     (claim,) = world.claim()
     look_at(world, PictureKind.MATCH, match_id)
@@ -120,7 +120,7 @@ def test_a_match_that_is_shown_as_live_is_followed_to_its_end_without_requests(w
 
 def test_a_flood_of_requests_waits_in_a_short_queue_and_is_drawn_at_a_limited_rate(world: World) -> None:
     drawing = Drawing()
-    drawer, (first, second) = PictureDrawer(world.database, drawing, Seconds()), world.bots(2)
+    drawer, (first, second) = PictureDrawer(world.database, drawing, Clock()), world.bots(2)
     with world.database.write() as session:
         ids = [world.matched(session, [first, second]).id for _ in range(MAX_WAITING + 50)]
     for match_id in ids:
@@ -142,10 +142,10 @@ def test_a_flood_of_requests_waits_in_a_short_queue_and_is_drawn_at_a_limited_ra
 
 
 def test_the_drawer_rests_in_proportion_to_what_a_picture_takes(world: World) -> None:
-    seconds = Seconds()
+    seconds = Clock()
 
     def slow(_: PictureContent) -> bytes:
-        seconds.now += 0.25
+        seconds.now_s += 0.25
         return b"png"
 
     look_at(world, PictureKind.BOT, world.bot())
@@ -166,7 +166,7 @@ def test_the_pictures_that_were_not_requested_for_longest_are_dropped(world: Wor
     pass_time(world, timedelta(minutes=2))
     look_at(world, PictureKind.BOT, last)
 
-    PictureDrawer(world.database, Drawing(), Seconds()).step()
+    PictureDrawer(world.database, Drawing(), Clock()).step()
 
     with world.database.read() as session:
         assert session.scalar(select(func.count()).select_from(Picture)) == MAX_PICTURES
@@ -180,7 +180,7 @@ def test_a_picture_that_cannot_be_drawn_holds_up_no_other(world: World) -> None:
             raise ValueError("broken")
         return b"png"
 
-    drawer, broken, good = PictureDrawer(world.database, draw, Seconds()), world.bot(name="Broken"), world.bot()
+    drawer, broken, good = PictureDrawer(world.database, draw, Clock()), world.bot(name="Broken"), world.bot()
     for bot_id in (broken, good):
         look_at(world, PictureKind.BOT, bot_id)
 
@@ -195,7 +195,7 @@ def test_a_picture_of_what_no_longer_exists_is_forgotten(world: World) -> None:
     with world.database.write() as session:
         store.request_check(session, PictureKind.LADDER, "lad_" + "0" * 26)
 
-    PictureDrawer(world.database, Drawing(), Seconds()).step()
+    PictureDrawer(world.database, Drawing(), Clock()).step()
 
     with world.database.read() as session:
         assert session.scalar(select(func.count()).select_from(Picture)) == 0
@@ -206,7 +206,7 @@ def test_a_picture_of_what_no_longer_exists_is_forgotten(world: World) -> None:
 
 def test_the_first_request_for_a_match_that_ended_gets_its_picture(world: World) -> None:
     drawing = Drawing()
-    drawer, result = PictureDrawer(world.database, drawing, Seconds()), world.play(world.bots(2), rated=True)
+    drawer, result = PictureDrawer(world.database, drawing, Clock()), world.play(world.bots(2), rated=True)
     subjects = [
         (PictureKind.MATCH, result.match_id),
         (PictureKind.LADDER, str(result.ladder_id)),
@@ -233,7 +233,7 @@ def test_the_first_request_for_a_tournament_that_finished_gets_its_podium(world:
             world.finish(claim)
         go_on(world.database, tournament_id)
 
-    PictureDrawer(world.database, drawing, Seconds()).step()
+    PictureDrawer(world.database, drawing, Clock()).step()
 
     assert look_at(world, PictureKind.TOURNAMENT, tournament_id)
     assert drawing.drawn[0].label == "Tournament · finished"
@@ -241,7 +241,7 @@ def test_the_first_request_for_a_tournament_that_finished_gets_its_podium(world:
 
 def test_a_bot_that_goes_on_playing_is_drawn_again_after_an_hour(world: World) -> None:
     drawing, pair = Drawing(), world.bots(2)
-    drawer = PictureDrawer(world.database, drawing, Seconds())
+    drawer = PictureDrawer(world.database, drawing, Clock())
 
     def draw_all() -> int:
         while drawer.step() != LOOK_S:
@@ -263,7 +263,7 @@ def test_pictures_that_nobody_requested_wait_for_those_that_were_and_are_fewer_a
 ) -> None:
     monkeypatch.setattr(picture_drawer, "MAX_EARLY_PER_MINUTE", 2)
     drawing, pair = Drawing(), world.bots(2)
-    drawer = PictureDrawer(world.database, drawing, Seconds())
+    drawer = PictureDrawer(world.database, drawing, Clock())
     for _ in range(3):
         world.play(pair)
     asked = [world.bot() for _ in range(3)]
@@ -285,7 +285,7 @@ def test_pictures_that_nobody_requested_take_no_place_of_those_that_were(
 ) -> None:
     monkeypatch.setattr(store, "MAX_PICTURES", 1)
     monkeypatch.setattr(store, "MAX_EARLY", 2)
-    drawer, asked = PictureDrawer(world.database, Drawing(), Seconds()), world.bot()
+    drawer, asked = PictureDrawer(world.database, Drawing(), Clock()), world.bot()
     look_at(world, PictureKind.BOT, asked)
     drawer.step()
     results = [world.play(world.bots(2), rated=False) for _ in range(4)]
