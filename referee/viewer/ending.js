@@ -23,7 +23,9 @@ export class Ending {
     this.element.hidden = false;
   }
 
+  /** Hide the result. Give the focus back first: until the browser notices that it is hidden, a button in it would take Space. */
   hide() {
+    if (this.element.contains(document.activeElement)) document.activeElement.blur();
     this.element.hidden = true;
   }
 

@@ -30,20 +30,22 @@ HELP = """THERE IS NO CHROMIUM, which the tests of the pages and make gallery ne
 
 def found() -> str | None:
     """Return the path of a Chromium, None if there is none."""
-    on_path = (shutil.which(name) for name in NAMES)
-    return next((path for path in on_path if path and not _is_snap(path)), None) or next(_of_playwright(), None)
+    return _on_path(NAMES, "chromium") or next(_of_playwright(), None)
 
 
 def find_firefox() -> str | None:
     """Return the path of a Firefox, None if there is none."""
-    on_path = (shutil.which(name) for name in FIREFOX_NAMES)
-    return next((path for path in on_path if path and not _is_snap(path, "firefox")), None)
+    return _on_path(FIREFOX_NAMES, "firefox")
 
 
-def _is_snap(path: str, name: str = "chromium") -> bool:
-    with open(path, "rb") as file:
-        start = file.read(4096)
-    return start.startswith(b"#!") and SNAP in start and not Path(f"/snap/bin/{name}").exists()
+def _on_path(names: Sequence[str], snap: str) -> str | None:
+    """Return the first of these programs that is not a script that asks for a snap that is missing."""
+    for path in filter(None, map(shutil.which, names)):
+        with open(path, "rb") as file:
+            start = file.read(4096)
+        if not (start.startswith(b"#!") and SNAP in start) or Path(f"/snap/bin/{snap}").exists():
+            return path
+    return None
 
 
 def _of_playwright() -> Iterator[str]:
@@ -63,14 +65,14 @@ def find_shell() -> str | None:
 
 
 def install() -> bool:
-    """Try to install a headless shell, and any Chromium if there is none; return whether there is one now."""
+    """Try to install a headless shell, or any Chromium if there is none; return whether there is one now."""
+    playwright = [sys.executable, "-m", "playwright", "install"]
+    own = [[[*playwright, *options, "chromium"]] for options in (["--with-deps"], [])]
     return (
-        any(runs(*way) and find_shell() for way in _apt_ways(SHELL_NAMES[0])) or found() is not None or _install_any()
+        any(runs(*way) and find_shell() for way in _apt_ways(SHELL_NAMES[0]))
+        or found() is not None
+        or any(runs(*way) and found() is not None for way in own)
     )
-
-
-def _install_any() -> bool:
-    return any(runs(*way) and found() is not None for way in _ways())
 
 
 def install_firefox() -> bool:
@@ -86,16 +88,6 @@ def _apt_ways(package: str) -> Iterator[list[list[str]]]:
         install_package = [*apt, "install", "-y", "--no-install-recommends", package]
         yield [install_package]  # with the lists of packages that are there
         yield [[*apt, "update"], install_package]
-
-
-def _ways() -> Iterator[list[list[str]]]:
-    """Return the ways to a Chromium, each a list of commands that must all succeed."""
-    prefix = as_root()
-    yield from _apt_ways("chromium")
-    playwright = [sys.executable, "-m", "playwright", "install"]
-    if prefix is not None:
-        yield [[*playwright, "--with-deps", "chromium"]]
-    yield [[*playwright, "chromium"]]
 
 
 def as_root() -> list[str] | None:
@@ -146,11 +138,10 @@ def provide(
 
 
 def main() -> None:
-    if find_firefox() is None:
-        print("no Firefox here: installing one for the browser tests", flush=True)
-        if not install_firefox():
-            print("NO FIREFOX COULD BE INSTALLED: the tests with it will be skipped", file=sys.stderr)
-    provide("headless Chromium", find_shell, install, purpose="installing one for the browser tests", advice=HELP)
+    purpose = "installing one for the browser tests"
+    lost = "NO FIREFOX COULD BE INSTALLED: the tests with it will be skipped"
+    provide("Firefox", find_firefox, install_firefox, purpose=purpose, advice=lost)
+    provide("headless Chromium", find_shell, install, purpose=purpose, advice=HELP)
 
 
 if __name__ == "__main__":

@@ -2,27 +2,37 @@
 
 A test takes ``page_at`` and goes where it wants:
 
-    def test_a_ladder_fits_a_phone(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    def test_a_ladder_fits_a_phone(page_at: PageAt, filled: Filled) -> None:
         page = page_at(f"/ladders/{filled.ladders['saint-poker']}", width=360, dark=True)
 
         assert page.get_by_role("heading", level=1).is_visible()
         axe(page)
 
 Problems of a page fail its test at the end: errors on the console, exceptions, violations of the content
-policy, failed or redirected requests. A test removes the problems it expects from ``page_at.troubles``.
+policy, failed or redirected requests. A test forgives the problems that it expects.
 """
 
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebError, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    WebError,
+    expect,
+    sync_playwright,
+)
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.browser.chromium import LEAST_CHROMIUM, found
@@ -31,9 +41,9 @@ from tests.browser.record import Filled, fill
 from tests.browser.service import Served, served
 from tests.machine import require
 
-AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
-PATIENCE_MS = 15_000
+PATIENCE_MS = 30_000
 SWITCHES = ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
 TOKEN_KEY = "referee.token"  # of sessionStorage, see static/site/session.js
 FORGET = "() => { try { sessionStorage.clear(); localStorage.clear() } catch { /* it may store nothing */ } }"
@@ -42,28 +52,22 @@ SIGN_IN = """if (location.protocol.startsWith("http") && !sessionStorage.getItem
     sessionStorage.setItem("signed in once", "yes");
 }"""
 
+expect.set_options(timeout=PATIENCE_MS)
 
 Kind = tuple[bool, bool, bool]  # script, policy, motion
 
 
 @dataclass
-class Windows:
-    """A pool of used pages, by kind: starting a new one takes longer than most tests."""
-
-    free: dict[Kind, list[Page]] = field(default_factory=dict)
-    borrower: "PageAt | None" = None  # who hears what goes wrong
-
-
-@dataclass
 class PageAt:
-    """Open pages of the service, from the pool ``windows`` if given; they are returned without stored data."""
+    """Open pages of the service. Used windows are kept, without stored data, since starting one takes longer than most
+    tests."""
 
     browser: Browser
     url: str
     troubles: list[str] = field(default_factory=list)
-    windows: Windows | None = None
     _contexts: list[BrowserContext] = field(default_factory=list)
-    _borrowed: list[tuple[Kind, Page]] = field(default_factory=list)
+    _free: dict[Kind, list[Page]] = field(default_factory=dict)
+    _used: list[tuple[Kind, Page]] = field(default_factory=list)
 
     def __call__(
         self,
@@ -77,23 +81,16 @@ class PageAt:
         token: str = "",
     ) -> Page:
         """A page that has loaded; see ``context``. It stores nothing of pages before it but what may be cached."""
-        page = self._window((script, policy, motion))
+        kind = (script, policy, motion)
+        if not self._free.get(kind):
+            self._free[kind] = [self.context(script=script, policy=policy, motion=motion).new_page()]
+            self._contexts.pop()
+        page = self._free[kind].pop()
+        self._used.append((kind, page))
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="dark" if dark else "light")
         with page.add_init_script(SIGN_IN % (TOKEN_KEY, token)) if token else nullcontext():
             page.goto(self.url + path)
-        return page
-
-    def _window(self, kind: Kind) -> Page:
-        free = self.windows.free.get(kind) if self.windows else None
-        if free:
-            page = free.pop()
-        else:
-            script, policy, motion = kind
-            page = self.context(script=script, policy=policy, motion=motion).new_page()
-        if self.windows:
-            self._borrowed.append((kind, page))
-            self._contexts = [one for one in self._contexts if one is not page.context]
         return page
 
     def context(
@@ -123,28 +120,29 @@ class PageAt:
         self._contexts.append(context)
         if token:
             context.add_init_script(SIGN_IN % (TOKEN_KEY, token))
-        context.on("console", lambda one: self._listener()._heard(one))
-        context.on("weberror", lambda one: self._listener()._stopped(one))
-        context.on("request", lambda one: self._listener()._asked(one))
-        context.on("requestfailed", lambda one: self._listener()._failed(one))
+        context.on("console", self._heard)
+        context.on("weberror", self._stopped)
+        context.on("request", self._asked)
+        context.on("requestfailed", self._failed)
         return context
 
     def close(self) -> None:
-        """Windows that are not as they were taken are closed."""
+        """Close windows that are not as they were taken."""
         while self._contexts:
             self._contexts.pop().close()
-        while self._borrowed and self.windows:
-            kind, page = self._borrowed.pop()
+        while self._used:
+            kind, page = self._used.pop()
             try:
                 page.evaluate(FORGET)
                 page.goto("about:blank")  # ends its streams
                 page.mouse.move(0, 0)
-                self.windows.free.setdefault(kind, []).append(page)
+                self._free[kind].append(page)
             except PlaywrightError:
                 page.context.close()
 
-    def _listener(self) -> "PageAt":
-        return (self.windows and self.windows.borrower) or self
+    def forgive(self, *signs: str) -> None:
+        """Remove the troubles that have one of these signs."""
+        self.troubles[:] = [trouble for trouble in self.troubles if not any(sign in trouble for sign in signs)]
 
     def _stopped(self, one: WebError) -> None:
         self.troubles.append(f"a script stopped: {getattr(one.error, 'message', one.error)}")
@@ -173,7 +171,17 @@ def wait_for(page: Page, expression: str, arg: Any = None) -> None:
         page.wait_for_timeout(20)
 
 
-Axe = Callable[..., None]
+def submit(place: Page | Locator, button: str, fields: Mapping[str, str]) -> None:
+    """Fill the fields with these labels and press the button."""
+    for label, text in fields.items():
+        place.get_by_label(label).fill(text)
+    place.get_by_role("button", name=button).click()
+
+
+def confirm(page: Page, button: str, *, reason: str = "") -> None:
+    """Press a button, give the reason that it asks for, if any, and press the button that confirms it."""
+    page.get_by_role("button", name=button).click()
+    submit(page, "Yes, do it", {"Reason": reason} if reason else {})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -186,12 +194,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     filled = fill(tmp_path_factory.mktemp("pages"))
     yield filled
     filled.database.dispose()
-
-
-@pytest.fixture(scope="module")
-def room(filled: Filled) -> None:
-    """End what other files have left running: an organiser may have a limited number of unfinished tournaments."""
-    filled.end_other_tournaments()
 
 
 @pytest.fixture(scope="package")
@@ -218,44 +220,37 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def windows() -> Windows:
-    return Windows()
+def windows(browser: Browser, site: Served) -> PageAt:
+    return PageAt(browser, site.url)
 
 
 @pytest.fixture
-def page_at(browser: Browser, site: Served, windows: Windows) -> Iterator[PageAt]:
-    opened = windows.borrower = PageAt(browser, site.url, windows=windows)
-    yield opened
-    opened.close()
-    windows.borrower = None
-    assert opened.troubles == []
+def page_at(windows: PageAt) -> Iterator[PageAt]:
+    windows.troubles.clear()
+    yield windows
+    windows.close()
+    assert windows.troubles == []
 
 
-@pytest.fixture(scope="package")
-def axe() -> Axe:
-    """Fails when axe-core finds a fault of accessibility: ``axe(page)``. It runs in a world of its own beside the
-    page's scripts, which the page's policy does not bind. ``leave_out`` are rules that do not hold for this page."""
-    source = AXE.read_text()
-
-    def find_faults(page: Page, *, leave_out: tuple[str, ...] = ()) -> None:
-        session = page.context.new_cdp_session(page)
-        frame = session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
-        world = session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"})
-        where = {"contextId": world["executionContextId"], "returnByValue": True, "awaitPromise": True}
-        options = {
-            "runOnly": {"type": "tag", "values": RULES},
-            "rules": {rule: {"enabled": False} for rule in leave_out},
-            "resultTypes": ["violations"],
-        }
-        session.send("Runtime.evaluate", {"expression": source + ";0", **where})
-        ran = session.send("Runtime.evaluate", {"expression": f"axe.run(document, {json.dumps(options)})", **where})
-        session.detach()
-        assert "exceptionDetails" not in ran, ran["exceptionDetails"]
-        assert ran["result"]["value"]["testEngine"]["name"] == "axe-core"
-        faults = ran["result"]["value"]["violations"]
-        assert not faults, "\n".join(map(_told, faults))
-
-    return find_faults
+def axe(page: Page, *, leave_out: tuple[str, ...] = ()) -> None:
+    """Fail when axe-core finds a fault of accessibility. It runs in a world of its own beside the page's scripts, which
+    the page's policy does not bind. ``leave_out`` are rules that do not hold for this page."""
+    session = page.context.new_cdp_session(page)
+    frame = session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+    world = session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "axe"})
+    where = {"contextId": world["executionContextId"], "returnByValue": True, "awaitPromise": True}
+    options = {
+        "runOnly": {"type": "tag", "values": RULES},
+        "rules": {rule: {"enabled": False} for rule in leave_out},
+        "resultTypes": ["violations"],
+    }
+    session.send("Runtime.evaluate", {"expression": f"{AXE};0", **where})
+    ran = session.send("Runtime.evaluate", {"expression": f"axe.run(document, {json.dumps(options)})", **where})
+    session.detach()
+    assert "exceptionDetails" not in ran, ran["exceptionDetails"]
+    assert ran["result"]["value"]["testEngine"]["name"] == "axe-core"
+    faults = ran["result"]["value"]["violations"]
+    assert not faults, "\n".join(map(_told, faults))
 
 
 def _told(fault: dict[str, Any]) -> str:

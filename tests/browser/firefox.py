@@ -5,7 +5,6 @@ geckodriver, and the tests need few of its commands.
 """
 
 import asyncio
-import base64
 import itertools
 import json
 import os
@@ -116,7 +115,3 @@ class Firefox:
     def wait_for(self, condition: str) -> None:
         """Wait until the expression is true in the page."""
         assert self.evaluate(WAIT % condition), f"never true: {condition}"
-
-    def picture(self) -> bytes:
-        """Return the viewport as PNG."""
-        return base64.b64decode(self._call("browsingContext.captureScreenshot", context=self._tab)["data"])

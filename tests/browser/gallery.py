@@ -2,30 +2,27 @@
 
 ``make gallery`` runs it. Pages are those of the browser tests: a real server with a full database, whose names are long
 or written from right to left, and one with an empty database; wide and narrow, light and dark. The file contains all
-pictures. It says which browsers took them, and which were left out.
+pictures.
 """
 
 import argparse
 import base64
 import html
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, BrowserType, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from tests.browser.chromium import HELP, found
 from tests.browser.conftest import SIGN_IN, SWITCHES, TOKEN_KEY
 from tests.browser.crawl import Crawl
 from tests.browser.record import PLAYED, Filled, fill
 from tests.browser.service import served
+from tests.database.databases import write_upgraded
 
 SHOWN: Final[Mapping[str, str]] = {
     "Ada": "Ada Lovelace & Charles Babbage",
@@ -53,7 +50,8 @@ SETTLED: Final = """async () => {
     before = fetched();
     await new Promise((done) => setTimeout(done, 200));
   }
-  await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
+  const needed = [...document.images].filter((one) => one.loading !== "lazy"); // those out of sight are never loaded
+  await Promise.all(needed.map((one) => one.decode().catch(() => null)));
   await frames(3);
 }"""
 HEAD: Final = """<!doctype html>
@@ -62,7 +60,7 @@ HEAD: Final = """<!doctype html>
 body { font: 16px/1.5 system-ui, sans-serif; margin: 1.5rem; color-scheme: light dark; }
 .shots { display: flex; gap: 1rem; overflow-x: auto; align-items: flex-start; }
 figure { margin: 0; flex: none; } img { display: block; border: 1px solid #8888; max-height: 70vh; width: auto; }
-figcaption { font-size: .85rem; } .missing { color: #fff; background: #a8261d; padding: .5rem 1rem; font-weight: 700; }
+figcaption { font-size: .85rem; }
 </style></head><body><h1>Gallery of Referee</h1>
 """
 
@@ -76,18 +74,9 @@ class Subject:
     token: str = ""
 
 
-@dataclass(frozen=True)
-class Engine:
-    """Name a browser that takes pictures, and how it is started."""
-
-    title: str
-    kind: BrowserType
-    executable: str | None
-
-
-def full_subjects(filled: Filled, url: str) -> Iterator[Subject]:
+def full_subjects(filled: Filled, kinds: Mapping[str, str]) -> Iterator[Subject]:
     """Yield a page of each kind that links lead to, and those that links do not tell apart."""
-    for kind, path in sorted(Crawl(url).run("/").kinds.items()):
+    for kind, path in sorted(kinds.items()):
         yield Subject(kind, path)
     for game in PLAYED:
         yield Subject(f"match of {game}", f"/matches/{filled.matches[game]}")
@@ -106,27 +95,6 @@ def full_subjects(filled: Filled, url: str) -> Iterator[Subject]:
     yield Subject("search", "/search?q=a")
     yield Subject("reference of the API", "/docs")
     yield Subject("missing page", "/nothing/here")
-
-
-def engines(playwright: Playwright) -> tuple[list[Engine], list[str]]:
-    """Return the browsers that there are, and a sentence about each that is left out."""
-    chromium = found()
-    if chromium is None:
-        raise SystemExit(HELP)
-    there, missing = [Engine("Chromium", playwright.chromium, chromium)], []
-    if Path(playwright.firefox.executable_path).exists():
-        there.append(Engine("Firefox", playwright.firefox, None))
-    else:
-        missing.append("FIREFOX WAS LEFT OUT: Playwright has none here. Install it with `playwright install firefox`.")
-    return there, missing
-
-
-@contextmanager
-def started(engine: Engine) -> Iterator[Browser]:
-    arguments = SWITCHES if engine.executable else []
-    browser = engine.kind.launch(executable_path=engine.executable, args=arguments)
-    yield browser
-    browser.close()
 
 
 @dataclass
@@ -168,13 +136,13 @@ def taken(page: Page, width: int) -> bytes:
     return page.screenshot(full_page=True, clip=area, type="jpeg", quality=QUALITY)  # type: ignore[arg-type]
 
 
-def write_section(file: Path, engine: Engine, version: str, title: str, shots: Iterator[tuple[str, bytes]]) -> None:
+def write_section(file: Path, browser: Browser, title: str, shots: Iterator[tuple[str, bytes]]) -> None:
     figures = "".join(
         f'<figure><figcaption>{caption}</figcaption><img loading="lazy" alt="{html.escape(title)}, {caption}"'
         f' src="data:image/jpeg;base64,{base64.b64encode(picture).decode()}"></figure>'
         for caption, picture in shots
     )
-    heading = f"{html.escape(title)} <small>{engine.title} {html.escape(version)}</small>"
+    heading = f"{html.escape(title)} <small>Chromium {html.escape(browser.version)}</small>"
     with file.open("a", encoding="utf-8") as out:
         out.write(f'<section><h2>{heading}</h2><div class="shots">{figures}</div></section>\n')
 
@@ -184,37 +152,30 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("gallery.html"), help="the file to write (gallery.html)")
     parser.add_argument("--only", default="", help="take only the pages whose title contains this text")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        there, missing = engines(playwright)
-        options.out.write_text(HEAD + "".join(f'<p class="missing">{html.escape(one)}</p>' for one in missing))
-        for sentence in missing:
-            print(sentence, file=sys.stderr, flush=True)
+    chromium = found()
+    if chromium is None:
+        raise SystemExit(HELP)
+    with tempfile.TemporaryDirectory() as folder:
         full, empty = Path(folder) / "full", Path(folder) / "empty"
         for place in (full, empty):
             place.mkdir()
         filled = fill(full, SHOWN)
-        bare = Database(f"sqlite:///{empty / 'referee.db'}")
-        upgrade(bare)
-        bare.dispose()
-        with served(full) as first, served(empty) as second:
-            subjects = {
-                first.url: list(full_subjects(filled, first.url)),
-                second.url: [Subject(f"empty service: {path}", path) for path in EMPTY_PAGES],
-            }
-            for engine in there:
-                with started(engine) as browser:
-                    for url, some in subjects.items():
-                        camera = Camera(browser, url)
-                        for subject in some:
-                            if options.only in subject.title:
-                                write_section(
-                                    options.out, engine, browser.version, subject.title, camera.pictures(subject)
-                                )
-                                print(f"{engine.title} {browser.version}: {subject.title}", flush=True)
+        write_upgraded(empty / "referee.db")
+        options.out.write_text(HEAD)
+        with served(full) as first, served(empty) as second, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
+            for url, subjects in (
+                (first.url, full_subjects(filled, Crawl(first.url).run("/").kinds)),
+                (second.url, (Subject(f"empty service: {path}", path) for path in EMPTY_PAGES)),
+            ):
+                camera = Camera(browser, url)
+                for subject in subjects:
+                    if options.only in subject.title:
+                        write_section(options.out, browser, subject.title, camera.pictures(subject))
+                        print(subject.title, flush=True)
+            browser.close()
         filled.database.dispose()
-    print(
-        f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB; {' '.join(missing) or 'no browser was left out.'}"
-    )
+    print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

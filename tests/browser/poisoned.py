@@ -7,7 +7,7 @@ import gzip
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,42 +30,34 @@ PAYLOADS = (
 )
 WORDS = 40  # columns so short hold ids and words of closed lists
 EXACT = {
-    "normalized_name",
-    "sha256",
-    "digest",
-    "commitment",
-    "options_key",
-    "host",
-    "lease_boot",
-    "body_hash",
-    "key",
-    "lane",
+    *("normalized_name", "sha256", "digest", "commitment", "options_key"),
+    *("host", "lease_boot", "body_hash", "key", "lane"),
 }
 OPEN_WORDS = {("checks", "current_step"), ("tokens", "hint")}
 
 
+@contextmanager
+def copied(source: Path, target: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a copy of the database, which may be in use, and commit what is changed in it."""
+    with closing(sqlite3.connect(source)) as original, closing(sqlite3.connect(target)) as copy:
+        original.backup(copy)
+        yield copy
+        copy.commit()
+
+
 def poison(source: Path, target: Path) -> None:
     """Write the copy. ``source`` may be in use."""
-    with closing(sqlite3.connect(source)) as clean, closing(sqlite3.connect(target)) as copy:
-        clean.backup(copy)
-        _drop_triggers(copy)
+    with copied(source, target) as copy:
+        triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'acts'"
+        for (name,) in copy.execute(triggers).fetchall():  # as somebody with access to the database could
+            copy.execute(f"DROP TRIGGER {name}")
         for table, column in free_texts():
             _write(copy, table, column, PAYLOADS)
-        report = [json.dumps(_report(one)) for one in PAYLOADS]
-        _write(copy, "bots", "handshake_report", report)
+        _write(copy, "bots", "handshake_report", [json.dumps(_report(one)) for one in PAYLOADS])
         for name in ("detail", "request", "reply"):
             _write(copy, "faults", name, PAYLOADS)
         copy.execute("UPDATE bots SET status_reason = ?", (PAYLOADS[0],))
         _rename_players(copy)
-        copy.commit()
-
-
-def _drop_triggers(copy: sqlite3.Connection) -> None:
-    """Drop the triggers that refuse changes, as somebody with access to the database could."""
-    for (name,) in copy.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'acts'"
-    ).fetchall():
-        copy.execute(f"DROP TRIGGER {name}")
 
 
 def free_texts() -> Iterator[tuple[str, str]]:

@@ -6,14 +6,14 @@ except ids, dates and cards. Tests that need more add it with ``Filled.world`` a
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from referee import plugs, schema
 from referee.accounts import accounts
@@ -25,15 +25,16 @@ from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
 from referee.matches.logs import recording
 from referee.matches.queue.claims import Claim
-from referee.tournaments import entries, starting, tournaments
-from referee.tournaments.states import UNFINISHED, TournamentState
+from referee.tournaments import tournaments
+from referee.tournaments.states import TournamentState
 from referee.workflows.ending import match_end
 from referee.workflows.voids import voiding
 from tests.database.databases import write_upgraded
-from tests.database.tournaments import DRAW, answer_handshakes, go_on
+from tests.database.tournaments import begin, enter, go_on
 from tests.database.world import FakeClock, World, manifest_of, outcome
 from tests.surroundings import MASTER_KEY
 
+T = TypeVar("T")
 PLAYED = {"pool-nap": 4, "prince-albert": 4, "prisoners": 3, "rummy-royal": 4, "saint-poker": 3}  # game: seats
 OPTIONS: dict[str, dict[str, Any]] = {  # so short that a match takes a moment
     "pool-nap": {"rounds": 3},
@@ -50,6 +51,7 @@ NAMES = (
 # Anything a stranger may have written where pages show it; it must never run.
 PAYLOAD = "<img src=x onerror=\"window.harmed='note'\"><script>window.harmed=1</script>\u202e&amp;{{7*7}}"
 MONTH = timedelta(days=30)
+MANY_TOURNAMENTS: Final = 1_000  # unfinished tournaments: those of all browser tests have one organiser
 
 
 @dataclass
@@ -165,29 +167,46 @@ class Filled:
         if isinstance(self.database.clock, FakeClock):
             self.world.clock.moment += timedelta(**how_much)
 
-    def end_other_tournaments(self) -> None:
-        """End the tournaments that tests left unfinished: an account may have 50, and all tests share the organiser."""
-        others = schema.Tournament.id.not_in(self.tournaments.values())
+    def arrange(self, name: str, entrants: Sequence[str] = (), *, begins: bool = False, **terms: Any) -> str:
+        """Create a tournament for these bots, by name or id. If it begins, its first matches are due."""
+        usual: dict[str, Any] = {
+            "game": LADDER,
+            "options": {"rounds": 1},
+            "seats": 2,
+            "limits": Limits(),
+            "rated": False,
+        }
+        organiser, name = self.accounts["organiser"], self.shown.get(name, name)
         with self.database.write() as session:
-            session.execute(
-                update(schema.Tournament)
-                .where(others, schema.Tournament.status.in_(UNFINISHED))
-                .values(status=TournamentState.CANCELLED)
-            )
+            made = tournaments.create_tournament(
+                session, name, created_by=organiser, quota=MANY_TOURNAMENTS, **usual | {"rated": False} | terms
+            ).id
+        enter(self.world, made, *(self.bots.get(entrant, entrant) for entrant in entrants))
+        if begins:
+            begin(self.world, made)
+        return made
+
+    def sign_up(self, name: str, role: str = "owner") -> tuple[str, str]:
+        """Return the id and a token of a new account."""
+        with self.database.write() as session:
+            account_id = accounts.create_account(session, name, role).id
+        return account_id, self.create_token(account_id)
+
+    def ask(self, question: Callable[..., T], *about: Any) -> T:
+        """Return the answer of a function that reads the database."""
+        with self.database.read() as session:
+            return question(session, *about)
+
+    def create_token(self, account_id: str) -> str:
+        with self.database.write() as session:
+            return accounts.create_token(session, account_id, "first")[1]
 
     def list_due(self, tournament_id: str) -> list[str]:
         """Return the ids of the due matches of a tournament, in order."""
-        due = select(schema.StoredMatch.id).where(
-            schema.StoredMatch.tournament_id == tournament_id, schema.StoredMatch.status == "due"
-        )
+        matches = schema.StoredMatch
+        due = select(matches.id).where(matches.tournament_id == tournament_id, matches.status == "due")
         with self.database.read() as session:
-            return list(
-                session.scalars(
-                    due.order_by(
-                        schema.StoredMatch.tournament_round, schema.StoredMatch.table_no, schema.StoredMatch.id
-                    )
-                )
-            )
+            return list(session.scalars(due.order_by(matches.tournament_round, matches.table_no, matches.id)))
 
 
 def fill(folder: Path, shown: Mapping[str, str] | None = None) -> Filled:
@@ -209,8 +228,7 @@ def _people(filled: Filled) -> None:
     manifest = manifest_of("1.0", sorted(PLAYED), 100)
     for role in ("owner", "organiser", "admin"):
         filled.accounts[role] = filled.world.account(role)
-        with filled.database.write() as session:
-            _, filled.tokens[role] = accounts.create_token(session, filled.accounts[role], "first")
+        filled.tokens[role] = filled.create_token(filled.accounts[role])
     for name in NAMES:
         owner_id = filled.accounts["owner"] if name == "Ada" else None
         filled.bots[name] = filled.world.bot(owner_id, manifest, filled.shown.get(name, name))
@@ -239,22 +257,18 @@ def _ladders(filled: Filled) -> None:
 
 def _events(filled: Filled) -> None:
     """Create finished (``swiss``, ``knockout``), running (``running``, ``bracket``), open and draft tournaments."""
-    six, eight = NAMES[:6], NAMES[:8]
-    for name, status, format, entered in (
-        ("swiss", "open", "swiss", six),
-        ("knockout", "open", "knockout", eight),
-        ("running", "open", "swiss", six),
-        ("bracket", "open", "knockout", eight),
-        ("open", "open", "round_robin", six[:3]),
-        ("draft", "draft", "round_robin", ()),
+    three_rounds = {"format": "swiss", "format_options": {"rounds": 3}}
+    for name, entered, most, terms in (
+        ("swiss", 6, 1000, three_rounds),
+        ("knockout", 8, 1000, {"format": "knockout"}),
+        ("running", 6, 5, three_rounds),
+        ("bracket", 8, 5, {"format": "knockout"}),
+        ("open", 3, 0, {"format": "round_robin"}),
+        ("draft", 0, 0, {"format": "round_robin", "status": TournamentState.DRAFT}),
     ):
-        filled.tournaments[name] = _event(filled, f"The {name} cup", status, format, entered)
-    for name in ("swiss", "knockout", "running", "bracket"):
-        with filled.database.write() as session:
-            starting.start(session, filled.tournaments[name], draw_key=DRAW)
-        answer_handshakes(filled.database)
-        go_on(filled.database, filled.tournaments[name])
-        filled.play_due(filled.tournaments[name], most=1000 if name in ("swiss", "knockout") else 5)
+        entrants, title = NAMES[:entered], f"The {name} cup"
+        filled.tournaments[name] = filled.arrange(title, entrants, begins=most > 0, rated=True, **terms)
+        filled.play_due(filled.tournaments[name], most)
     if plugs.find_organised("series") is not None:
         add_series(filled)
 
@@ -268,24 +282,6 @@ def add_series(filled: Filled) -> None:
         for name in ("swiss", "knockout", "running"):
             series.add_tournament(session, season.id, filled.tournaments[name], creator)
         filled.series = season.id
-
-
-MANY_TOURNAMENTS: Final = 1_000  # unfinished tournaments: those of all browser tests have one organiser
-
-
-def _event(filled: Filled, name: str, status: str, format: str, entered: Sequence[str]) -> str:
-    terms: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "format": format}
-    if format == "swiss":
-        terms["format_options"] = {"rounds": 3}
-    organiser = filled.accounts["organiser"]
-    name = filled.shown.get(name, name)
-    with filled.database.write() as session:
-        made = tournaments.create_tournament(
-            session, name, created_by=organiser, status=TournamentState(status), **terms
-        )
-        for one in entered:
-            entries.enter_bot(session, made.id, filled.bots[one])
-        return made.id
 
 
 def _running(filled: Filled) -> None:

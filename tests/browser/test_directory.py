@@ -1,12 +1,11 @@
-"""The directory, the search in the header, and emblems drawn by the server and by scripts."""
+"""The search in the header, and emblems drawn by the server and by scripts."""
 
 import pytest
 from playwright.sync_api import expect
 
 from api.pages.emblem import emblem
 from referee.db.ids import new_id
-from tests.browser.conftest import Axe, PageAt
-from tests.browser.record import Filled
+from tests.browser.conftest import PageAt, axe
 
 DRAWN = """async (ids) => {
   const script = document.querySelector("script[src$='site.js']");
@@ -14,6 +13,10 @@ DRAWN = """async (ids) => {
   const reused = emblem(ids[0]);
   return ids.map((id) => { drawEmblem(reused, id); return [emblem(id).outerHTML, reused.outerHTML]; });
 }"""
+PARSED = """(all) => all.map((text) => {
+  const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
+  return [svg.getAttribute("class"), svg.firstElementChild.getAttribute("d")];
+})"""
 
 
 def test_scripts_draw_the_same_emblems_as_the_server(page_at: PageAt) -> None:
@@ -21,13 +24,7 @@ def test_scripts_draw_the_same_emblems_as_the_server(page_at: PageAt) -> None:
     page = page_at("/bots", policy=False)
 
     drawn = page.evaluate(DRAWN, ids)
-    expected = page.evaluate(
-        """(all) => all.map((text) => {
-          const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
-          return [svg.getAttribute("class"), svg.firstElementChild.getAttribute("d")];
-        })""",
-        [emblem(id) for id in ids],
-    )
+    expected = page.evaluate(PARSED, [emblem(id) for id in ids])
 
     for (made, reused), (name, path) in zip(drawn, expected, strict=True):
         assert made == reused
@@ -37,17 +34,13 @@ def test_scripts_draw_the_same_emblems_as_the_server(page_at: PageAt) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(360, True), (1280, False)])
-def test_a_bot_is_found_from_any_page_by_keyboard(
-    page_at: PageAt, filled: Filled, axe: Axe, width: int, dark: bool
-) -> None:
+def test_a_bot_is_found_from_any_page_by_keyboard(page_at: PageAt, width: int, dark: bool) -> None:
     page = page_at("/games", width=width, dark=dark)
     main_navigation = page.get_by_role("navigation", name="Main")
     field = page.get_by_role("searchbox", name="Bot, owner or tournament")
 
     if width < 640:  # a narrow header has one row, with a link in place of the field
-        place = main_navigation.bounding_box()
-        assert place is not None
-        assert place["height"] < 48
+        assert main_navigation.evaluate("(one) => one.offsetHeight") < 48
         main_navigation.get_by_role("link", name="Search").focus()
         page.keyboard.press("Enter")
         field.focus()
@@ -65,14 +58,3 @@ def test_a_bot_is_found_from_any_page_by_keyboard(
     axe(page)
     found.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Лобачевский")
-
-
-def test_the_directory_works_without_script(page_at: PageAt, filled: Filled) -> None:
-    page = page_at("/bots", script=False)
-
-    page.get_by_label("Level").select_option("unrated")
-    page.get_by_role("button", name="Show").click()
-
-    expect(page.get_by_role("table", name="Bots, newest first")).to_be_visible()
-    page.get_by_role("row").nth(1).get_by_role("link").nth(1).click()
-    expect(page.get_by_role("main")).to_contain_text("Owner of")

@@ -4,21 +4,23 @@ import re
 
 from playwright.sync_api import expect
 
-from referee.accounts import accounts
-from referee.bots.tables import Bot
+from referee.bots import bots
 from referee.matches import matches
-from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
+from tests.browser.conftest import PageAt, axe
 from tests.browser.record import Filled
 
-expect.set_options(timeout=PATIENCE_MS)
 
-
-def test_E21_the_owner_of_a_bot_in_a_friendly_cancels_it_on_its_page(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+def test_E21_the_owner_of_a_bot_in_a_friendly_cancels_it_on_its_page(page_at: PageAt, filled: Filled) -> None:
     live = filled.begin("saint-poker", bots=("Babbage", "Ada"), rated=False)
     live.go_on(1)
+    others = filled.begin("saint-poker", bots=("Babbage", "Caissa"), rated=False)
 
-    page = page_at(f"/matches/{live.id}", token=filled.tokens["owner"])
+    page = page_at("/games", token=filled.tokens["owner"])
     button = page.get_by_role("button", name="Cancel this friendly")
+    with page.expect_response(lambda answer: answer.url.endswith("/api/v1/accounts/me")):
+        page.goto(f"/matches/{others.id}")
+    assert button.count() == 0
+    page.goto(f"/matches/{live.id}")
     expect(button).to_be_visible()
     axe(page)
     button.click()
@@ -30,22 +32,9 @@ def test_E21_the_owner_of_a_bot_in_a_friendly_cancels_it_on_its_page(page_at: Pa
     assert button.count() == 0
 
 
-def test_others_are_not_offered_to_cancel_a_match(page_at: PageAt, filled: Filled) -> None:
-    friendly = filled.begin("saint-poker", bots=("Babbage", "Caissa"), rated=False)
-
-    page = page_at("/games", token=filled.tokens["owner"])
-    with page.expect_response(lambda answer: answer.url.endswith("/api/v1/accounts/me")):
-        page.goto(f"{page_at.url}/matches/{friendly.id}")
-
-    assert page.get_by_role("button", name="Cancel this friendly").count() == 0
-
-
-def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageAt, filled: Filled, axe: Axe) -> None:
-    with filled.database.read() as session:
-        rival = session.get_one(Bot, filled.bots["Babbage"]).owner_id
-    with filled.database.write() as session:
-        _, text = accounts.create_token(session, rival, "first")
-    page = page_at(f"/bots/{filled.bots['Babbage']}", token=text)
+def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageAt, filled: Filled) -> None:
+    rival = filled.ask(bots.get_bot, filled.bots["Babbage"]).owner_id
+    page = page_at(f"/bots/{filled.bots['Babbage']}", token=filled.create_token(rival))
     page.locator("summary", has_text="Friendlies:").click()
     page.locator("#challengers").select_option("on_request")
     page.locator("#friendly-rules button").click()
@@ -73,8 +62,8 @@ def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageA
     page.get_by_role("button", name="Accept", exact=True).click()
     arranged = page.locator("#request-list a", has_text="accepted")
     expect(arranged).to_be_visible()
-    with filled.database.read() as session:
-        assert matches.get_match(session, str(arranged.get_attribute("href")).split("/")[-1]).options["rounds"] == 3
+    match_id = str(arranged.get_attribute("href")).split("/")[-1]
+    assert filled.ask(matches.get_match, match_id).options["rounds"] == 3
     page.locator("#challenger-id").fill(filled.accounts["owner"])
     page.locator("#challenger-verdict").select_option("blocked")
     page.locator("#new-challenger button").click()

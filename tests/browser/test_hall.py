@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
@@ -11,14 +10,11 @@ from sqlalchemy import update
 from referee.bots import bots, handshakes
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
-from referee.match.time_limits import Limits
-from referee.tournaments import entries, starting, tournaments
 from referee.workflows.bots import handshake_results
-from tests.browser.conftest import Axe, PageAt, wait_for
-from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PLAYED, Filled
-from tests.browser.test_tournaments import event
+from tests.browser.conftest import PageAt, axe, wait_for
+from tests.browser.record import NAMES, PLAYED, Filled
 from tests.browser.test_watching import quick, until
-from tests.database.tournaments import DRAW, answer_handshakes, go_on
+from tests.database.tournaments import go_on
 from tests.database.world import certify, manifest_of
 
 SHOWN = """() => {
@@ -76,20 +72,6 @@ def stepped(page: Page) -> str:
     return shown
 
 
-def begun(filled: Filled, name: str, entrants: list[str], **terms: Any) -> str:
-    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
-    with filled.database.write() as session:
-        made = tournaments.create_tournament(
-            session, name, created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
-        ).id
-        for one in entrants:
-            entries.enter_bot(session, made, one)
-        starting.start(session, made, draw_key=DRAW)
-    answer_handshakes(filled.database)
-    go_on(filled.database, made)
-    return made
-
-
 def test_the_parts_are_shown_in_turn(window: BrowserContext, filled: Filled) -> None:
     page = hall(window, filled.tournaments["knockout"])
     seen = [page.evaluate(SHOWN)]
@@ -124,7 +106,7 @@ def test_keys_stop_and_step(window: BrowserContext, filled: Filled) -> None:
 
 
 def test_a_live_table_is_played_to_its_end_and_then_the_next(window: BrowserContext, filled: Filled) -> None:
-    made = event(filled, "Hall", count=4, game="pool-nap", options={"rounds": 2})
+    made = filled.arrange("Hall", NAMES[:4], begins=True, game="pool-nap", options={"rounds": 2})
     first, second = (filled.claimed(match_id) for match_id in filled.list_due(made)[:2])
     first.go_on(4)
     second.go_on(4)
@@ -191,9 +173,10 @@ def test_the_screen_is_kept_awake_again_when_the_page_becomes_visible(page_at: P
 
 @pytest.mark.parametrize(("width", "height", "entrants"), [(1920, 1080, 4), (1280, 720, 100)])
 def test_nothing_is_cut_off(
-    page_at: PageAt, filled: Filled, crowd: list[str], axe: Axe, width: int, height: int, entrants: int
+    page_at: PageAt, filled: Filled, crowd: list[str], width: int, height: int, entrants: int
 ) -> None:
-    made = begun(filled, f"A tournament of {entrants} at {height} lines", crowd[:entrants], format="swiss")
+    name = f"A tournament of {entrants} at {height} lines"
+    made = filled.arrange(name, crowd[:entrants], begins=True, format="swiss")
     filled.play_due(made, most=1)
     filled.claimed(filled.list_due(made)[0]).go_on(2)
     context = quick(page_at.context(width=width, height=height))
@@ -213,12 +196,3 @@ def test_nothing_is_cut_off(
     assert seen[(seen.index("table") + 1) % len(seen)] == "results", "the first part may be any: they take turns"
     assert len(names) == entrants, "every page of rows was shown"
     axe(page)
-
-
-def test_without_a_script_everything_is_below_one_another(page_at: PageAt, filled: Filled) -> None:
-    page = page_at(f"/tournaments/{filled.tournaments['swiss']}/hall", script=False)
-
-    for title in ("Final standings", "Newest results"):
-        assert page.get_by_role("heading", name=title).is_visible()
-    assert page.get_by_role("row", name=NAMES[0]).is_visible()
-    assert page.get_by_role("button").count() == 0

@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,30 +13,17 @@ from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.db.engine import current_time
-from referee.match.time_limits import Limits
+from referee.errors import NotFound
 from referee.tournaments import entries, tournaments
 from referee.tournaments.tables import Invitation
-from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
-from tests.browser.record import LADDER, MANY_TOURNAMENTS, Filled
-
-expect.set_options(timeout=PATIENCE_MS)
+from tests.browser.conftest import PageAt, axe, confirm, submit
+from tests.browser.record import Filled
 
 
-pytestmark = pytest.mark.usefixtures("room")
-
-
-def opened(filled: Filled, name: str, **terms: Any) -> str:
-    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
-    with filled.database.write() as session:
-        return tournaments.create_tournament(
-            session, name, created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
-        ).id
-
-
-def test_an_owner_asks_to_enter_and_the_organiser_decides(page_at: PageAt, filled: Filled, axe: Axe) -> None:
-    made = opened(filled, "With approval", approval=True)
+def test_an_owner_asks_to_enter_and_the_organiser_decides(page_at: PageAt, filled: Filled) -> None:
+    made = filled.arrange("With approval", approval=True)
     page = page_at(f"/tournaments/{made}/entries", token=filled.tokens["owner"])
-    page.get_by_label("Your bot").select_option(index=1)
+    page.get_by_label("Your bot").select_option(filled.bots["Ada"])
     page.get_by_role("button", name="Ask to enter").click()
     expect(page.locator("[data-own-requests]")).to_contain_text("waits for the organiser")
     page_at.close()
@@ -48,24 +34,22 @@ def test_an_owner_asks_to_enter_and_the_organiser_decides(page_at: PageAt, fille
     page.get_by_role("button", name="Approve").first.click()
     expect(page.locator("[data-requests] [data-none]")).to_be_visible()
 
-    with filled.database.read() as session:
-        assert entries.count_by_state(session, made).entered == 1
+    assert filled.ask(entries.count_by_state, made).entered == 1
 
 
-def test_the_organiser_sets_a_code_and_says_more_about_the_tournament(
-    page_at: PageAt, filled: Filled, axe: Axe
-) -> None:
-    made = opened(filled, "With a code")
+def test_the_organiser_sets_a_code_and_says_more_about_the_tournament(page_at: PageAt, filled: Filled) -> None:
+    made = filled.arrange("With a code")
     page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
-    page.get_by_label("Join code").fill("spring 2030")
-    page.get_by_role("button", name="Save who may enter").click()
+    submit(page, "Save who may enter", {"Join code": "spring 2030"})
     expect(page.locator("[data-admission] [data-done]")).to_have_text("Who may enter is saved.")
     expect(page.get_by_label("Join code")).to_have_value("spring2030")
 
     for prizes in ("A mug", "Two mugs"):  # the second time with the ETag of the first answer
-        page.get_by_label("Prizes").fill(prizes)
-        page.get_by_label("Description").fill("# Welcome\n\nBring *one* bot. <img src=x onerror=alert(1)>")
-        page.get_by_role("button", name="Save the terms").click()
+        submit(
+            page,
+            "Save the terms",
+            {"Prizes": prizes, "Description": "# Welcome\n\nBring *one* bot. <img src=x onerror=alert(1)>"},
+        )
         expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
         page.get_by_label("Contact").fill("Ada")
 
@@ -79,7 +63,7 @@ def test_the_organiser_sets_a_code_and_says_more_about_the_tournament(
 
 
 def test_a_new_tournament_asks_for_name_and_game_and_shows_more_terms_where_one_is_wrong(
-    page_at: PageAt, filled: Filled, axe: Axe
+    page_at: PageAt, filled: Filled
 ) -> None:
     page = page_at("/matches", token=filled.tokens["organiser"], width=390)
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Organise").click()
@@ -99,21 +83,12 @@ def test_a_new_tournament_asks_for_name_and_game_and_shows_more_terms_where_one_
     page.get_by_role("button", name="Create draft").click()
     expect(form.locator("[data-summary]")).to_be_focused()
     expect(form.locator("#max_entries-error")).to_be_visible()
-    page_at.troubles[:] = [one for one in page_at.troubles if "422" not in one]  # the console reports the refusal
+    page_at.forgive("422")  # the console reports the refusal
 
 
-@pytest.mark.parametrize("width", [1280, 360])
-def test_the_menu_takes_one_line(page_at: PageAt, filled: Filled, width: int) -> None:
-    page = page_at("/games", token=filled.tokens["owner"], width=width)
-    lines = "(header) => header.offsetHeight / header.querySelector('li a').offsetHeight"
-
-    assert page.locator("header.top").evaluate(lines) < 2
-
-
-def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled: Filled) -> None:
     page = page_at("/organise", token=filled.tokens["organiser"])
-    page.get_by_label("Name of the tournament").fill("By preset")
-    page.get_by_role("button", name="Use this preset, Serious Swiss").click()
+    submit(page, "Use this preset, Serious Swiss", {"Name of the tournament": "By preset"})
     page.get_by_role("button", name="Use this preset, Club night").click()
     expect(page.locator("#format_options-rounds")).to_have_value("5")
     expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
@@ -121,48 +96,34 @@ def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled:
     page.get_by_role("button", name="Create draft").click()
     page.wait_for_url("**/tournaments/trn_*/organise")
     made = page.url.split("/")[-2]
-    with filled.database.read() as session:
-        draft = tournaments.get_tournament(session, made)
-        terms = (draft.format, draft.format_options, draft.rated, draft.anonymous, draft.late_entry, draft.substitute)
-        assert terms == ("swiss", {"rounds": 5}, False, False, True, "house:3")
+    draft = filled.ask(tournaments.get_tournament, made)
+    terms = (draft.format, draft.format_options, draft.rated, draft.anonymous, draft.late_entry, draft.substitute)
+    assert terms == ("swiss", {"rounds": 5}, False, False, True, "house:3")
 
-    page.get_by_role("button", name="Delete the draft…").click()
-    page.get_by_role("button", name="Yes, do it").click()
+    confirm(page, "Delete the draft…")
     page.wait_for_url(lambda url: urlsplit(url).path == "/organise")
-    with filled.database.read() as session:
-        assert made not in [one.id for one in tournaments.list_tournaments(session, limit=100).items]
-    asked_late = f"tournament={made}"  # what the page still asked about the draft
-    page_at.troubles[:] = [one for one in page_at.troubles if asked_late not in one]
+    with pytest.raises(NotFound):
+        filled.ask(tournaments.get_tournament, made)
+    page_at.forgive(f"tournament={made}")  # what the page still asked about the draft
 
 
-def test_an_open_tournament_with_entries_shows_what_can_still_be_changed(
-    page_at: PageAt, filled: Filled, axe: Axe
-) -> None:
-    made = opened(filled, "Almost fixed")
-    with filled.database.write() as session:
-        entries.enter_bot(session, made, filled.bots["Ada"])
+def test_an_open_tournament_with_entries_shows_what_can_still_be_changed(page_at: PageAt, filled: Filled) -> None:
+    made = filled.arrange("Almost fixed", ["Ada"])
     page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
     expect(page.get_by_label("Max entries")).to_be_visible()
     assert page.get_by_label("Format").count() == 0
     axe(page)
 
-    page.get_by_label("Name of the tournament").fill("Renamed")
-    page.get_by_label("Max entries").fill("12")
-    page.get_by_role("button", name="Save the terms").click()
+    submit(page, "Save the terms", {"Name of the tournament": "Renamed", "Max entries": "12"})
     expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
 
-    with filled.database.read() as session:
-        changed = tournaments.get_tournament(session, made)
-        assert (changed.name, changed.max_entries, changed.starts_at) == ("Renamed", 12, None)
+    changed = filled.ask(tournaments.get_tournament, made)
+    assert (changed.name, changed.max_entries, changed.starts_at) == ("Renamed", 12, None)
 
 
-def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, filled: Filled, axe: Axe) -> None:
-    with filled.database.write() as session:
-        asking = accounts.create_account(session, "Asking Anna")
-        _, owner_token = accounts.create_token(session, asking.id, "first")
-        operator = accounts.create_account(session, "Olga Operator", "admin")
-        _, operator_token = accounts.create_token(session, operator.id, "first")
-    page = page_at("/organise", token=owner_token)
+def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, filled: Filled) -> None:
+    asking, token = filled.sign_up("Asking Anna")
+    page = page_at("/organise", token=token)
     expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
     page.get_by_label("What do you want to organise?").fill("A cup for my class")
     axe(page)
@@ -170,35 +131,27 @@ def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, f
     expect(page.locator("[data-for-owner] [data-done]")).to_have_text("Your request waits for the operator.")
     page_at.close()
 
-    page = page_at("/operator", token=operator_token)
+    page = page_at("/operator", token=filled.tokens["admin"])
     expect(page.locator("[data-part=database]")).to_have_text("can be read and written")
     expect(page.locator("[data-part=audit]")).to_have_text("has not run yet")
     expect(page.locator("[data-disk-summary]")).to_contain_text("Nothing has been measured yet")
     expect(page.locator("[data-kept]")).to_contain_text("ladder logs90 days")
     page.get_by_role("button", name="Make Asking Anna an organiser?").first.click()
-    page.get_by_label("Reason").fill("A teacher")
-    page.get_by_role("button", name="Yes, do it").click()
+    submit(page, "Yes, do it", {"Reason": "A teacher"})
     expect(page.locator("[data-acts] tr").first).to_contain_text("account: role changed")
     expect(page.locator("[data-acts] tr").first).to_contain_text("A teacher")
     axe(page)
 
-    page.get_by_label("Part of the name").fill("asking")
-    page.get_by_role("button", name="Find").click()
+    submit(page, "Find", {"Part of the name": "asking"})
     expect(page.locator("[data-accounts] tr")).to_have_count(1)
-    page.get_by_role("button", name="Suspend Asking Anna?").click()
-    page.get_by_label("Reason").fill("Spam")
-    page.get_by_role("button", name="Yes, do it").click()
+    confirm(page, "Suspend Asking Anna?", reason="Spam")
     expect(page.locator("[data-accounts] tr").first).to_contain_text("suspended")
-    with filled.database.read() as session:
-        changed = accounts.get_account(session, asking.id)
-        assert (changed.role, changed.suspension_reason) == ("organiser", "Spam")
+    changed = filled.ask(accounts.get_account, asking)
+    assert (changed.role, changed.suspension_reason) == ("organiser", "Spam")
 
 
-def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: Filled, axe: Axe) -> None:
-    with filled.database.write() as session:
-        operator = accounts.create_account(session, "Tina Teacher", "admin")
-        _, operator_token = accounts.create_token(session, operator.id, "first")
-    page = page_at("/operator", token=operator_token)
+def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/operator", token=filled.tokens["admin"])
     expect(page.locator("[data-part=egress]")).to_contain_text("private addresses for development")
     names = page.get_by_label("Names, one on each line")
     names.fill("# class\nNina Nine\n\nX\nnina nine\n")
@@ -208,7 +161,7 @@ def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: F
     expect(refusals.first).to_contain_text("Line 4, “X”")
     expect(refusals.last).to_contain_text("Line 5, “nina nine”")
     axe(page)
-    page_at.troubles[:] = [one for one in page_at.troubles if "422" not in one]  # the console reports the refusal
+    page_at.forgive("422")  # the console reports the refusal
 
     names.fill("Nina Nine\nMax Ten")
     page.get_by_role("button", name="Create accounts").click()
@@ -219,10 +172,9 @@ def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: F
     expect(refusals).to_have_count(0)
     axe(page)
     token = rows.first.locator("code").inner_text()
-    with filled.database.read() as session:
-        found = accounts.find_token(session, token)
-        assert found is not None
-        assert (found[1].name, found[1].role) == ("Nina Nine", "owner")
+    found = filled.ask(accounts.find_token, token)
+    assert found is not None
+    assert (found[1].name, found[1].role) == ("Nina Nine", "owner")
 
     page.get_by_role("button", name="Create accounts").click()
     expect(rows.first).to_contain_text("exists")
@@ -230,14 +182,11 @@ def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: F
     page.get_by_label("New tokens for accounts that exist").check()
     page.get_by_role("button", name="Create accounts").click()
     expect(rows.first).to_contain_text("exists, new token")
-    with filled.database.read() as session:
-        assert accounts.find_token(session, token) is None
+    assert filled.ask(accounts.find_token, token) is None
 
 
-def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(
-    page_at: PageAt, filled: Filled, axe: Axe
-) -> None:
-    made = opened(filled, "All of them")
+def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(page_at: PageAt, filled: Filled) -> None:
+    made = filled.arrange("All of them")
     with filled.database.write() as session:
         session.execute(update(Account).values(entry_consent=EntryConsent.ASK))  # others may change it
         for name, consent in (("Babbage", EntryConsent.EVERYBODY), ("Caissa", EntryConsent.NOBODY)):
@@ -257,8 +206,7 @@ def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(
     expect(page.locator("[data-count]")).to_have_text("1 found; 1 chosen.")
     axe(page)
 
-    page.get_by_role("button", name="Enter all that may be entered…").click()
-    page.get_by_role("button", name="Yes, do it").click()
+    confirm(page, "Enter all that may be entered…")
     outcomes = page.locator("[data-outcomes] li")
     expect(outcomes.filter(has_text="Babbage")).to_have_text("Babbage: entered")
     expect(outcomes.filter(has_text="Caissa")).to_contain_text("Caissa: not entered. The owner of 'Caissa' lets no ")
@@ -266,14 +214,14 @@ def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(
     expect(page.locator("main table").get_by_role("link", name="Babbage")).to_be_visible()
     expect(page.locator("[data-found]")).not_to_contain_text("Babbage")
     axe(page)
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 4" not in one]  # the refusals
+    page_at.forgive("status of 4")  # the refusals
     with filled.database.write() as session:
         assert entries.count_by_state(session, made).entered == 1
         session.execute(update(Account).values(entry_consent=EntryConsent.ASK))
 
 
-def test_an_owner_decides_about_what_organisers_ask(page_at: PageAt, filled: Filled, axe: Axe) -> None:
-    made = opened(filled, "By invitation")
+def test_an_owner_decides_about_what_organisers_ask(page_at: PageAt, filled: Filled) -> None:
+    made = filled.arrange("By invitation")
     with filled.database.write() as session:
         accounts.get_account(session, filled.accounts["owner"]).entry_consent = EntryConsent.ASK  # others may change it
         old = current_time(session) - timedelta(days=2)
@@ -304,15 +252,13 @@ def test_an_owner_decides_about_what_organisers_ask(page_at: PageAt, filled: Fil
     page.get_by_label("May organisers enter your bots in tournaments?").select_option("nobody")
     page.locator("#entry-consent").get_by_role("button", name="Save").click()
     expect(page.locator("#invitation-said")).to_have_text("Saved.")
-    page.get_by_role("button", name="Withdraw Ada from By invitation…").click()
-    page.get_by_role("button", name="Yes, do it").click()
+    confirm(page, "Withdraw Ada from By invitation…")
     expect(page.locator("#tournament-list")).not_to_contain_text("By invitation")
 
     page.goto(f"{page_at.url}{organise}")
-    page.get_by_role("button", name="Leave…").click()
-    page.get_by_role("button", name="Yes, do it").click()
+    confirm(page, "Leave…")
     expect(page.locator("[data-not-yours]")).to_be_visible()
-    page_at.troubles[:] = [trouble for trouble in page_at.troubles if "409" not in trouble]
+    page_at.forgive("409")
     with filled.database.write() as session:
         assert entries.count_by_state(session, made).withdrawn == 1
         owner = accounts.get_account(session, filled.accounts["owner"])

@@ -53,25 +53,23 @@ def test_every_column_of_text_is_known() -> None:
 def test_C10_E14_no_text_of_a_stranger_does_anything(
     harmful: Served, crawl: Crawl, filled: Filled, browser: Browser
 ) -> None:
-    ada = f"/bots/{filled.bots['Ada']}"
-    own = ["/account", f"/register?bot={filled.bots['Ada']}", ada, "/organise"]
+    ada, void = f"/bots/{filled.bots['Ada']}", f"/matches/{filled.matches['void']}"
+    kinds = list(crawl.kinds.values())
+    own = ["/account", f"/register?bot={filled.bots['Ada']}", ada, "/organise", void]
     opened = PageAt(browser, harmful.url)
     found: dict[str, list[str]] = {}
-    for role, paths in (("owner", [*crawl.kinds.values(), *own]), ("organiser", organised(crawl))):
+    for role, paths in (("organiser", [path for path in kinds if "organise" in path]), ("owner", [*kinds, *own])):
         page = opened.context(width=360, policy=False, token=filled.tokens[role]).new_page()
         page.on("dialog", lambda dialog: opened.troubles.append(f"dialog: {dialog.message}"))
         found |= {f"{role} {path}": harm for path in paths if (harm := harm_of(page, path))}
-    troubles = opened.troubles
+    shown = page.locator("body").inner_text()
     opened.close()
+    opened.forgive(f"{void}/log")  # it is not what was signed
 
-    assert len(crawl.kinds) > 15
+    assert len(kinds) > 15
     assert found == {}
-    assert troubles == []
-
-
-def organised(crawl: Crawl) -> list[str]:
-    """Return pages that show more to organisers."""
-    return [path for path in crawl.kinds.values() if "organise" in path]
+    assert opened.troubles == []
+    assert "window.harmed" in shown, "the texts are on the pages"
 
 
 def harm_of(page: Page, path: str) -> list[str]:
@@ -81,15 +79,3 @@ def harm_of(page: Page, path: str) -> list[str]:
     page.evaluate(QUIET)
     harm: list[str] = page.evaluate(HARM, PRODUCT)
     return harm
-
-
-def test_nothing_written_is_lost(harmful: Served, browser: Browser, filled: Filled) -> None:
-    """The injected texts are on the pages, so the tests above had something to find."""
-    opened = PageAt(browser, harmful.url)
-    page = opened("/ladders")
-    page.goto(f"/matches/{filled.matches['void']}")
-    page.evaluate(QUIET)
-    shown = page.locator("body").inner_text()
-    opened.close()
-
-    assert "window.harmed" in shown

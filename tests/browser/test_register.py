@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from referee.accounts import accounts
@@ -16,7 +15,7 @@ from referee.conformance.storage import report_to_json
 from referee.matches import matches
 from referee.protocol.messages import Manifest
 from referee.workflows.bots import check_claims, handshake_results
-from tests.browser.conftest import PageAt
+from tests.browser.conftest import PageAt, submit
 from tests.browser.record import Filled
 from tests.database.world import manifest_of
 
@@ -78,13 +77,11 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
 
     register(page, account="Grace of the tests", name="x", url="http://127.0.0.1:9999")
     expect(page.locator("#name-error")).to_have_text("Must have 2 to 32 characters.")
-    expect(page.locator("#only-account")).to_contain_text(
-        "Your account was created, but the bot is not registered yet."
-    )
+    created = "Your account was created, but the bot is not registered yet."
+    expect(page.locator("#only-account")).to_contain_text(created)
     expect(page.locator("#name")).to_be_focused()
     expect(page.locator("#url")).to_have_value("http://127.0.0.1:9999")
-    token = page.locator("#your-token code").inner_text(timeout=5_000) if page.locator("#flow").is_visible() else ""
-    assert token.startswith("ref_")  # made already, and shown although the bot was refused
+    expect(page.locator("#your-token code")).to_have_text(re.compile("^ref_"))  # although the bot was refused
 
     register(page, name="Gracious", url="gopher://x")
     expect(page.locator("#url-error")).to_have_text("A URL begins with https or http, in lower case.")
@@ -121,14 +118,13 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     page.locator("summary", has_text="Options of the game").click()
     page.get_by_role("button", name="Play a practice match").click()
     expect(page.locator("#option-rounds-error")).to_be_visible()
-    page.get_by_label("Rounds").fill("2")
-    page.get_by_role("button", name="Play a practice match").click()
+    submit(page, "Play a practice match", {"Rounds": "2"})
     match = page.get_by_role("link", name="Watch Saint Poker")
     expect(match).to_have_attribute("href", re.compile("^/matches/mat_"))
     expect(page.locator("#practice-matches")).to_contain_text("about to start")
-    with filled.database.read() as session:
-        assert matches.get_match(session, str(match.get_attribute("href")).split("/")[-1]).options["rounds"] == 2
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 4" not in one]  # the refusals above
+    match_id = str(match.get_attribute("href")).split("/")[-1]
+    assert filled.ask(matches.get_match, match_id).options["rounds"] == 2
+    page_at.forgive("status of 4")  # the refusals above
 
 
 def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled) -> None:
@@ -136,7 +132,7 @@ def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled)
     page.locator("#token").fill("ref_nonsense")
     page.get_by_role("button", name="Sign in").click()
     expect(page.locator("#token-error")).to_contain_text("malformed, unknown or revoked")
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 401" not in one]
+    page_at.forgive("status of 401")
 
     page.locator("#token").fill(filled.tokens["owner"])
     page.keyboard.press("Enter")
@@ -160,13 +156,13 @@ def test_an_account_is_shown_to_its_owner_alone(page_at: PageAt, filled: Filled)
     assert "Ada" not in page.locator("main").inner_text()
 
 
-@pytest.mark.parametrize("token", ["ref_\u2026", "ref_unknown"])
-def test_who_has_a_token_that_is_none_is_told_and_signed_out(page_at: PageAt, token: str) -> None:
-    page = page_at("/account", token=token)
+def test_who_has_a_token_that_is_none_is_told_and_signed_out(page_at: PageAt) -> None:
+    for token in ("ref_\u2026", "ref_unknown"):
+        page = page_at("/account", token=token)
 
-    expect(page.locator("#token-error")).to_contain_text("You are signed out.")
-    assert page.evaluate("sessionStorage.getItem('referee.token')") is None
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 401" not in one]
+        expect(page.locator("#token-error")).to_contain_text("You are signed out.")
+        assert page.evaluate("sessionStorage.getItem('referee.token')") is None
+    page_at.forgive("status of 401")
 
 
 def test_a_token_that_was_revoked_elsewhere_is_not_passed_over(page_at: PageAt, filled: Filled) -> None:
@@ -182,7 +178,7 @@ def test_a_token_that_was_revoked_elsewhere_is_not_passed_over(page_at: PageAt, 
     row.get_by_role("button", name="Really revoke?").click()
 
     expect(row.get_by_role("alert")).to_contain_text("revoked")
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 401" not in one]
+    page_at.forgive("status of 401")
 
 
 def test_pages_work_where_the_browser_keeps_nothing(page_at: PageAt, filled: Filled) -> None:

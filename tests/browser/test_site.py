@@ -1,14 +1,12 @@
 """All pages: links, size, layout shifts, accessibility."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from referee.games import catalogue
-from tests.browser.conftest import Axe, PageAt
+from tests.browser.conftest import PageAt, axe
 from tests.browser.crawl import Crawl
 from tests.browser.record import Filled
 from tests.browser.service import Served
@@ -16,32 +14,19 @@ from tests.browser.service import Served
 MOST_BYTES = 50 * 1024  # HTML, CSS and JavaScript of a first load, as they are sent
 MOST_REQUESTS = 30
 SHIFT = 0.02
-NARROW = 320
+NARROW, WIDE = 320, 1280
 OWN_SHIFT = 0.1  # of one's own bot
 MISSING = "/nothing/here"
 KINDS = {  # what there must be, whatever else there is
-    *("/", "/bots", "/owners/acc", "/search"),
-    *(
-        "/ladders",
-        "/ladders/lad",
-        "/ladders/lad/months",
-        "/bots/bot",
-        "/tournaments",
-        "/tournaments/trn",
-        "/matches",
-        "/matches/mat",
-    ),
-    *("/replay", "/keys", "/games", "/games/…", "/guides", "/guides/…", "/register", "/account", "/organise"),
+    *("/", "/bots", "/owners/acc", "/search", "/ladders", "/ladders/lad", "/ladders/lad/months", "/bots/bot"),
+    *("/tournaments", "/tournaments/trn", "/matches", "/matches/mat", "/replay", "/keys", "/games", "/games/…"),
+    *("/guides", "/guides/…", "/register", "/account", "/organise"),
 }
 OBSERVE = """
-window.seen = {shift: 0, largest: ""};
+window.shifts = 0;
 new PerformanceObserver((list) => {
-  for (const one of list.getEntries()) if (!one.hadRecentInput) seen.shift += one.value;
+  for (const one of list.getEntries()) if (!one.hadRecentInput) shifts += one.value;
 }).observe({type: "layout-shift", buffered: true});
-new PerformanceObserver((list) => {
-  const {element} = list.getEntries().at(-1);
-  seen.largest = element ? [element.localName, ...element.classList].join(".") : "?";
-}).observe({type: "largest-contentful-paint", buffered: true});
 """
 SETTLED = """async () => {
   const frames = async (count) => { while (count--) await new Promise(requestAnimationFrame); };
@@ -53,18 +38,14 @@ SETTLED = """async () => {
   for (let i = 0; i < 200 && !isShown(); i++) await new Promise((done) => setTimeout(done, 20));
   await frames(2);
 }"""
+REDRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WEIGHED = """() => {
   const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
-  const bytes = (some) => some.reduce((sum, one) => sum + one.encodedBodySize, 0);
-  const root = document.documentElement;
-  return {
-    bytes: bytes(all),
-    code: bytes(all.filter((one) => one.entryType === "navigation" || /[.](js|css)$/.test(one.name))),
-    requests: all.length,
-    sideways: Math.max(0, root.scrollWidth - root.clientWidth),
-    ...window.seen,
-  };
+  const code = all.filter((one) => one.entryType === "navigation" || /[.](js|css)$/.test(one.name));
+  return [code.reduce((sum, one) => sum + one.encodedBodySize, 0), all.length, shifts];
 }"""
+SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+HEAD_LINES = "(header) => header.offsetHeight / header.querySelector('li a').offsetHeight"
 FOCUSABLE = """() => {
   const all = document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']");
   window.reached = new Set();
@@ -90,56 +71,42 @@ ROUND = "['BODY', 'HTML'].includes(document.activeElement.tagName) || document.a
 TAB = {"type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}  # half of what a press costs
 
 
-@dataclass
-class Visit:
-    """Results of a page: figures of a first load by width, violations found by axe, what Tab does not reach, and what
-    is too low to be tapped in a narrow window."""
-
-    loads: dict[int, dict[str, Any]] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
-    missed: list[str] = field(default_factory=list)
-    low: list[str] = field(default_factory=list)
-
-
 @pytest.fixture(scope="module")
-def visits(crawl: Crawl, browser: Browser, site: Served, filled: Filled, axe: Axe) -> Iterator[dict[str, Visit]]:
-    """Visit one page of each kind, all in the same window, since starting one takes longer than a page."""
+def window(browser: Browser, site: Served) -> Iterator[Page]:
+    """Return a window for all kinds of pages, since starting one takes longer than a page."""
     opened = PageAt(browser, site.url)
     context = opened.context(motion=True)
     context.add_init_script(OBSERVE)
-    page = context.new_page()
-    network = context.new_cdp_session(page)
-    yield {
-        kind: visit(page, network, path, axe, swapped=at % 2 == 1, narrow=at % 4 < 2)
-        for at, (kind, path) in enumerate([*crawl.kinds.items(), ("missing", MISSING)])
-    }
+    yield context.new_page()
     opened.close()
     assert [one for one in opened.troubles if MISSING not in one] == []
 
 
-def visit(page: Page, network: CDPSession, path: str, axe: Axe, *, swapped: bool, narrow: bool) -> Visit:
-    """Load a page wide and narrow, and look for faults in one of four ways: wide or narrow, light or dark."""
-    found = Visit()
-    for width, dark in ((NARROW, not swapped), (1280, swapped)):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        network.send("Network.clearBrowserCache")
-        page.goto(path)
-        page.evaluate(SETTLED)
-        found.loads[width] = page.evaluate(WEIGHED)
-        if width == NARROW:
-            found.low = page.evaluate(LOW, TOUCH_PX)
-        if (width == NARROW) == narrow:
-            found.faults += faults_of(page, axe)
-    found.missed = missed(page, network)
-    return found
-
-
-def faults_of(page: Page, axe: Axe) -> Iterator[str]:
+def problems(page: Page, path: str, *, width: int, dark: bool) -> Iterator[str]:
+    """Load a page in one of four ways, wide or narrow, light or dark, and yield what is wrong with it."""
+    network = page.context.new_cdp_session(page)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    network.send("Network.clearBrowserCache")
+    page.goto(path)
+    page.evaluate(SETTLED)
+    size, requests, shifts = page.evaluate(WEIGHED)
+    if size > MOST_BYTES or requests > MOST_REQUESTS:
+        yield f"it is heavy: {size} bytes, {requests} requests"
+    if shifts >= SHIFT:
+        yield f"it moves while it loads: {shifts}"
     try:
         axe(page)
     except AssertionError as error:
-        yield str(error)
+        yield f"it keeps somebody out: {error}"
+    yield from (f"Tab does not reach {one}" for one in missed(page, network))
+    for other in (WIDE, NARROW):
+        page.set_viewport_size({"width": other, "height": 900})
+        page.evaluate(REDRAWN)
+        if page.evaluate(SIDEWAYS):
+            yield f"it is wider than {other} px"
+    yield from (f"too low to be tapped: {one}" for one in page.evaluate(LOW, TOUCH_PX))
+    network.detach()
 
 
 def missed(page: Page, network: CDPSession) -> list[str]:
@@ -163,41 +130,19 @@ def test_every_link_of_every_page_leads_somewhere(crawl: Crawl) -> None:
     assert crawl.broken() == []
 
 
-def test_a_first_load_is_light(visits: dict[str, Visit]) -> None:
-    print(f"\n{'page':30} {'bytes':>7} {'code':>6} {'requests':>8} {'shift':>6} {'narrow':>6}  largest paint")
-    for kind, found in visits.items():
-        wide, narrow = found.loads[1280], found.loads[NARROW]
-        figures = f"{wide['bytes']:7} {wide['code']:6} {wide['requests']:8} {wide['shift']:6.3f} {narrow['shift']:6.3f}"
-        print(f"{kind:30} {figures}  {wide['largest']}")
+def test_every_kind_of_page_is_light_still_accessible_and_fits(crawl: Crawl, window: Page) -> None:
+    found = {}
+    for at, path in enumerate([*crawl.kinds.values(), MISSING]):
+        found[path] = [*problems(window, path, width=NARROW if at % 4 < 2 else WIDE, dark=at % 2 == 0)]
 
-    heavy = {kind: one.loads[1280] for kind, one in visits.items() if one.loads[1280]["code"] > MOST_BYTES}
-    busy = {kind: one.loads[1280] for kind, one in visits.items() if one.loads[1280]["requests"] > MOST_REQUESTS}
-    assert (heavy, busy) == ({}, {})
-
-
-def test_nothing_moves_while_a_page_loads(visits: dict[str, Visit]) -> None:
-    shifts = {(kind, width): load["shift"] for kind, one in visits.items() for width, load in one.loads.items()}
-
-    assert {where: shift for where, shift in shifts.items() if shift >= SHIFT} == {}
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_moves_when_a_bot_turns_out_to_be_the_readers(page_at: PageAt, filled: Filled, width: int) -> None:
-    context = page_at.context(token=filled.tokens["owner"])
-    context.add_init_script(OBSERVE)
-    page = context.new_page()
-    page.set_viewport_size({"width": width, "height": 900})
-
-    page.goto(f"/bots/{filled.bots['Ada']}")
-    expect(page.get_by_role("link", name="Manage your bot")).to_be_visible()
-    expect(page.locator("#own-check")).not_to_be_empty()
-
-    assert page.evaluate("seen.shift") < OWN_SHIFT
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
 @pytest.mark.parametrize(
     ("who", "path", "shown", "width"),
     [
+        ("owner", "/bots/{own}", "#own-check:not(:empty)", 360),
+        ("owner", "/bots/{own}", "#own-check:not(:empty)", 1280),
         ("admin", "/operator", "[data-accounts] tr", 1280),
         ("organiser", "/organise", "form#terms", 360),
         ("organiser", "/tournaments/{tournament}", "[data-manage]", 1280),
@@ -208,42 +153,17 @@ def test_nothing_moves_when_a_bot_turns_out_to_be_the_readers(page_at: PageAt, f
 def test_nothing_moves_when_a_page_knows_its_reader(
     page_at: PageAt, filled: Filled, who: str, path: str, shown: str, width: int
 ) -> None:
-    context = page_at.context(token=filled.tokens[who])
+    context = page_at.context(width=width, token=filled.tokens[who])
     context.add_init_script(OBSERVE)
     page = context.new_page()
-    page.set_viewport_size({"width": width, "height": 900})
 
-    page.goto(path.format(tournament=filled.tournaments["running"], other=filled.bots["Deep Green"]))
+    bots = {"own": filled.bots["Ada"], "other": filled.bots["Deep Green"]}
+    page.goto(path.format(tournament=filled.tournaments["running"], **bots))
     expect(page.locator(shown).first).to_be_visible()
     page.evaluate(SETTLED)
 
-    assert page.evaluate("seen.shift") < OWN_SHIFT
-
-
-def test_no_page_is_wider_than_its_window(visits: dict[str, Visit]) -> None:
-    wide = [(kind, width) for kind, one in visits.items() for width, load in one.loads.items() if load["sideways"]]
-
-    assert wide == []
-
-
-def test_everything_that_is_tapped_is_high_enough(visits: dict[str, Visit]) -> None:
-    assert {kind: one.low for kind, one in visits.items() if one.low} == {}
-
-
-def test_pages_keep_nobody_out(visits: dict[str, Visit]) -> None:
-    assert {kind: one.faults for kind, one in visits.items() if one.faults} == {}
-
-
-def test_the_reference_of_the_api_keeps_nobody_out(page_at: PageAt, axe: Axe) -> None:
-    page = page_at("/docs", dark=True)
-
-    expect(page.locator("#docs [role=group]")).to_be_visible()
-    # Swagger UI has a main part of its own, and puts the button that copies a path into another one.
-    axe(page, leave_out=("nested-interactive", "aria-allowed-role"))
-
-
-def test_all_of_a_page_is_reached_by_keyboard_and_left_again(visits: dict[str, Visit]) -> None:
-    assert {kind: one.missed for kind, one in visits.items() if one.missed} == {}
+    assert page.evaluate("shifts") < OWN_SHIFT
+    assert page.locator("header.top").evaluate(HEAD_LINES) < 2
 
 
 def test_the_link_past_the_head_leads_to_the_page(page_at: PageAt) -> None:

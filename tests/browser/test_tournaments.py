@@ -1,7 +1,6 @@
 """Pages of tournaments in a browser: live updates, actions of organisers, no injected code."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,13 +8,11 @@ from playwright.sync_api import Page, expect
 from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
 from referee.bots import bots
-from referee.match.time_limits import Limits
-from referee.tournaments import disqualification, entries, starting, tournaments
+from referee.tournaments import disqualification, starting, tournaments
 from referee.tournaments.states import TournamentState
-from tests.browser.busy_pages import OBSERVE_SHIFTS
-from tests.browser.conftest import PATIENCE_MS, Axe, PageAt, wait_for
-from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PAYLOAD, Filled
-from tests.database.tournaments import DRAW, answer_handshakes, go_on
+from tests.browser.conftest import PageAt, axe, confirm, submit, wait_for
+from tests.browser.record import NAMES, PAYLOAD, Filled
+from tests.browser.test_site import OBSERVE
 
 # Everything that a table shows, without what only its making left behind.
 TABLE = """() => [...document.querySelector("#standings tbody").rows].map(row => [...row.cells].map(cell => [
@@ -27,29 +24,14 @@ TABLE = """() => [...document.querySelector("#standings tbody").rows].map(row =>
 ]))"""
 NEWEST = """() => [...document.querySelectorAll("#newest li")].map(one =>
     [one.dataset.match, one.textContent.replace(/\\s+/g, " ").trim()])"""
+SAME = "expected => JSON.stringify((%s)()) === JSON.stringify(expected)"
 MOST_SHIFTS = 0.1  # the usual limit of a good page
 AT_ONCE = "Math.random = () => 0"  # who would wait a while before asking asks now
 
 
-expect.set_options(timeout=PATIENCE_MS)
-
-
-pytestmark = pytest.mark.usefixtures("room")
-
-
 def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
     """Return a tournament whose first matches are due."""
-    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
-    with filled.database.write() as session:
-        made = tournaments.create_tournament(
-            session, name, created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
-        ).id
-        for one in NAMES[:count]:
-            entries.enter_bot(session, made, filled.bots[one])
-        starting.start(session, made, draw_key=DRAW)
-    answer_handshakes(filled.database)
-    go_on(filled.database, made)
-    return made
+    return filled.arrange(name, NAMES[:count], begins=True, **terms)
 
 
 def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt, filled: Filled) -> None:
@@ -90,53 +72,41 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
     expect(page.locator("[data-live=over]")).to_be_visible()
     expect(page.locator(".tournament-head .state")).to_have_text("finished")
     fresh = page_at(f"/tournaments/{made}")
-    expected = fresh.evaluate(TABLE)
-    wait_for(page, f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
-    wait_for(page, f"expected => JSON.stringify(({NEWEST})()) === JSON.stringify(expected)", arg=fresh.evaluate(NEWEST))
+    for part in (TABLE, NEWEST):
+        wait_for(page, SAME % part, arg=fresh.evaluate(part))
     fresh.goto(f"/tournaments/{made}/standings?columns=all")
     expected = fresh.evaluate(TABLE)
-    wait_for(wide, f"expected => JSON.stringify(({TABLE})()) === JSON.stringify(expected)", arg=expected)
+    wait_for(wide, SAME % TABLE, arg=expected)
     assert expected[0][-1][-1] not in ("", "–"), "with error bars"
 
 
-def test_a_busy_event_neither_shifts_nor_animates(page_at: PageAt, filled: Filled) -> None:
+def test_a_busy_event_neither_shifts_nor_animates_and_shows_a_disqualification(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Busy", count=6)
     page = page_at.context(motion=True).new_page()
+    page.add_init_script(OBSERVE)
     page.goto(f"/tournaments/{made}")
     expect(page.locator("[data-live=live]")).to_be_visible()
-    page.evaluate(OBSERVE_SHIFTS)
+    played = 0
 
-    for done in range(2, 15, 2):
-        filled.play_due(made, most=2)
+    for done in (5, 10, 14):
+        filled.play_due(made, most=done - played)
         expect(page.locator(".how-far .figures")).to_have_text(f"{done} of 15")
         assert page.evaluate("document.getAnimations().length") == 0
+        played = done
     expect(page.locator("#newest li")).to_have_count(8)
+    mark = page.locator("#standings tbody tr", has_text=NAMES[1]).locator("[data-mark=disqualification]")
+    expect(mark).to_be_hidden()
+    with filled.database.write() as session:
+        disqualification.disqualify_bot(session, made, filled.bots[NAMES[1]], "Two names.")
+    expect(mark).to_be_visible()
+    expect(mark).to_have_attribute("title", "Two names.")
 
     assert page.evaluate("shifts") < MOST_SHIFTS
 
 
-def test_a_disqualification_is_shown_without_a_reload(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "With a disqualification")
-    page = page_at(f"/tournaments/{made}")
-    expect(page.locator("[data-live=live]")).to_be_visible()
-    row = page.locator("#standings tbody tr", has_text=NAMES[1])
-    expect(row.locator("[data-mark=disqualification]")).to_be_hidden()
-
-    with filled.database.write() as session:
-        disqualification.disqualify_bot(session, made, filled.bots[NAMES[1]], "Two names.")
-
-    expect(row.locator("[data-mark=disqualification]")).to_be_visible()
-    expect(row.locator("[data-mark=disqualification]")).to_have_attribute("title", "Two names.")
-
-
 def test_times_of_rounds_are_typed_in_the_time_zone_of_the_reader(page_at: PageAt, filled: Filled) -> None:
-    terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits(), "format": "swiss"}
-    terms |= {"format_options": {"rounds": 2}, "status": TournamentState.DRAFT}
-    with filled.database.write() as session:
-        organiser = filled.accounts["organiser"]
-        made = tournaments.create_tournament(
-            session, "Weekly cup", created_by=organiser, quota=MANY_TOURNAMENTS, **terms
-        ).id
+    swiss: dict[str, Any] = {"format": "swiss", "format_options": {"rounds": 2}}
+    made = filled.arrange("Weekly cup", status=TournamentState.DRAFT, **swiss)
     page = page_at.context(token=filled.tokens["organiser"], timezone_id="Europe/Berlin").new_page()
     page.goto(f"/tournaments/{made}/organise")
     times = page.get_by_label("Round times")
@@ -150,10 +120,9 @@ def test_times_of_rounds_are_typed_in_the_time_zone_of_the_reader(page_at: PageA
     page.reload()
 
     expect(times).to_have_value("2090-05-01 18:00\n2090-12-08 18:00")
-    with filled.database.read() as session:
-        stored = tournaments.get_tournament(session, made).round_times
+    stored = filled.ask(tournaments.get_tournament, made).round_times
     assert stored == ["2090-05-01T16:00:00Z", "2090-12-08T17:00:00Z"]
-    page_at.troubles[:] = [one for one in page_at.troubles if "422" not in one]
+    page_at.forgive("422")
 
 
 def look(page: Page, *, hidden: bool) -> None:
@@ -185,7 +154,7 @@ def test_where_there_is_no_stream_the_page_asks_again_and_again(page_at: PageAt,
     filled.play_due(made)
     asked_until(page, "[data-live=over]")
     page_at.close()
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 503" not in one]
+    page_at.forgive("status of 503")
 
 
 def asked_until(page: Page, selector: str) -> None:
@@ -205,11 +174,12 @@ def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, 
             owner.entry_consent = EntryConsent.EVERYBODY
     page = page_at("/organise", token=filled.tokens["organiser"])
     draft(page)
-    assert filled_terms(filled, page) == ("knockout", {"rounds": 1, "final_pickup": True}, "hand", True)
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 422" not in one]
+    made = filled.ask(tournaments.get_tournament, page.url.split("/")[-2])
+    assert (made.format, made.options) == ("knockout", {"rounds": 1, "final_pickup": True})
+    assert (made.format_options["seeding"], made.format_options["third_place"]) == ("hand", True)
+    page_at.forgive("status of 422")
 
-    page.get_by_label("Best of").fill("3")
-    page.get_by_role("button", name="Save the terms").click()
+    submit(page, "Save the terms", {"Best of": "3"})
     expect(page.locator("[data-done]").first).to_have_text("The changes are saved.")
     led(page, "Open for entries…", "open for entries")
     for name in NAMES[:3]:
@@ -252,8 +222,7 @@ def draft(page: Page) -> None:
     expect(page.locator("#name-error")).not_to_be_empty()
     assert page.locator("#name").get_attribute("aria-invalid") == "true"
     assert page.locator("[data-summary]").evaluate("one => one === document.activeElement")
-    page.get_by_label("Name of the tournament").fill("Led by hand")
-    page.get_by_role("button", name="Create draft").click()
+    submit(page, "Create draft", {"Name of the tournament": "Led by hand"})
     expect(page.locator("#option-saint-poker-rounds-error")).not_to_be_empty()
     page.reload()  # nothing that was typed is lost
     expect(page.get_by_label("Name of the tournament")).to_have_value("Led by hand")
@@ -277,13 +246,6 @@ def posts(page: Page) -> list[str]:
     return seen
 
 
-def filled_terms(filled: Filled, page: Page) -> tuple[Any, ...]:
-    with filled.database.read() as session:
-        made = tournaments.get_tournament(session, page.url.split("/")[-2])
-        options = made.format_options
-        return made.format, made.options, options["seeding"], options["third_place"]
-
-
 def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Taken back", count=3)
     filled.play_due(made, most=1)
@@ -302,7 +264,7 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
     expect(page.get_by_role("button", name="Withdraw…")).to_be_visible()
     expect(page.get_by_role("button", name="Confirm the void…")).to_be_hidden()
     assert len(asked) == 1
-    page = page_at(urlsplit(page.url).path + "?" + urlsplit(page.url).query, token=filled.tokens["admin"])
+    page = page_at(page.url.removeprefix(page_at.url), token=filled.tokens["admin"])
     asked = posts(page)
     page.get_by_role("button", name="Confirm the void…").click()
     page.get_by_role("button", name="Yes, do it").dblclick()
@@ -315,8 +277,7 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
     page.goto(f"/tournaments/{made}/matches?status=due")
     page.get_by_role("link", name="Cancel…").first.click()
     page.get_by_label("Reason").first.fill("no longer wanted")
-    page.get_by_role("button", name="Cancel the match…").click()
-    page.get_by_role("button", name="Yes, do it").click()
+    confirm(page, "Cancel the match…")
     expect(page.locator("[data-match-card] .state")).to_have_text("cancelled")
     assert page.evaluate("window.harmed") is None
 
@@ -337,28 +298,22 @@ def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt
 
 
 def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, filled: Filled) -> None:
+    made = filled.arrange("Missed")
     with filled.database.write() as session:
-        terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
-        made = tournaments.create_tournament(
-            session, "Missed", created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
-        )
-        made.starts_at = filled.database.clock.utc_now()
+        tournaments.get_tournament(session, made).starts_at = filled.database.clock.utc_now()
         session.flush()
-        starting.start_if_due(session, made.id)
-    page = page_at(f"/tournaments/{made.id}/organise", token=filled.tokens["organiser"])
+        starting.start_if_due(session, made)
+    page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
     reason = page.locator(".tournament-head [data-reason]")
     expect(reason).to_contain_text("was missed because a table has 2 seats, but only 0 bots are entered")
 
-    page.get_by_label("Starts at").fill("2001-01-31T18:00")
-    page.get_by_role("button", name="Save the terms").click()
+    submit(page, "Save the terms", {"Starts at": "2001-01-31T18:00"})
     expect(page.locator("#starts_at-error")).to_contain_text("must be later than now")
-    page.get_by_label("Starts at").fill("2099-01-31T18:00")
-    page.get_by_role("button", name="Save the terms").click()
+    submit(page, "Save the terms", {"Starts at": "2099-01-31T18:00"})
     expect(reason).to_be_hidden()
     expect(page.get_by_label("Starts at")).to_have_value("2099-01-31T18:00")
-    with filled.database.read() as session:
-        assert str(tournaments.get_tournament(session, made.id).starts_at).startswith("2099-01-31 ")
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 422" not in one]
+    assert str(filled.ask(tournaments.get_tournament, made).starts_at).startswith("2099-01-31 ")
+    page_at.forgive("status of 422")
 
 
 def test_a_draft_shows_itself_to_its_organiser_and_nothing_to_others(page_at: PageAt, filled: Filled) -> None:
@@ -378,12 +333,7 @@ def test_a_draft_shows_itself_to_its_organiser_and_nothing_to_others(page_at: Pa
 
 
 def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt, filled: Filled) -> None:
-    with filled.database.write() as session:
-        by = filled.accounts["organiser"]
-        terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
-        made = tournaments.create_tournament(
-            session, "Two tabs", created_by=by, quota=MANY_TOURNAMENTS, status=TournamentState.DRAFT, **terms
-        ).id
+    made = filled.arrange("Two tabs", status=TournamentState.DRAFT)
     page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
     expect(page.get_by_label("Name of the tournament")).to_have_value("Two tabs")
     with filled.database.write() as session:
@@ -393,16 +343,11 @@ def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt
 
     save.click()
     expect(page.locator("#terms [data-refusal]")).to_contain_text("was changed elsewhere")
-    assert name_of(filled, made) == "Of another tab"
+    assert filled.ask(tournaments.get_tournament, made).name == "Of another tab"
     save.click()
     expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
-    assert name_of(filled, made) == "Of this tab"
-    page_at.troubles[:] = [one for one in page_at.troubles if "status of 412" not in one]
-
-
-def name_of(filled: Filled, made: str) -> str:
-    with filled.database.read() as session:
-        return tournaments.get_tournament(session, made).name
+    assert filled.ask(tournaments.get_tournament, made).name == "Of this tab"
+    page_at.forgive("status of 412")
 
 
 def test_who_thinks_better_of_it_stays_where_he_was(page_at: PageAt, filled: Filled) -> None:
@@ -421,24 +366,14 @@ def test_who_has_no_token_sees_how_to_get_the_right(page_at: PageAt, filled: Fil
     expect(page.get_by_text("referee admin role")).to_be_visible()
     expect(page.get_by_label("Name of the tournament")).to_be_hidden()
 
-    page.get_by_label("Your token").fill(filled.tokens["owner"])
-    page.get_by_role("button", name="Sign in").click()
+    submit(page, "Sign in", {"Your token": filled.tokens["owner"]})
     expect(page.get_by_label("What do you want to organise?")).to_be_visible()
     expect(page.get_by_label("Name of the tournament")).to_be_visible()
 
 
-def test_everything_is_there_without_script(page_at: PageAt, filled: Filled) -> None:
-    page = page_at(f"/tournaments/{filled.tournaments['knockout']}", script=False)
-    assert page.locator("#standings tbody tr").count() == 8
-    for tab in ("Rounds", "Bracket", "Crosstable", "Entries", "Downloads"):
-        page.get_by_role("link", name=tab, exact=True).click()
-        expect(page.locator("nav.tabs [aria-current]")).to_have_text(tab)
-        assert page.locator("main h2").first.is_visible()
-
-
 @pytest.mark.parametrize(("width", "dark"), [(360, False), (1280, True)])
 def test_pages_with_what_an_organiser_may_do_can_be_used_by_anybody(
-    page_at: PageAt, filled: Filled, axe: Axe, width: int, dark: bool
+    page_at: PageAt, filled: Filled, width: int, dark: bool
 ) -> None:
     ids = filled.tournaments
     page = page_at("/games", width=width, dark=dark, token=filled.tokens["organiser"])

@@ -8,7 +8,7 @@ from playwright.sync_api import FilePayload, Page
 from referee.match.canonical import Json, dumps
 from referee.match.log import digest, parse_row
 from referee.match.signing_keys import SigningKey
-from tests.browser.conftest import Axe, PageAt, wait_for
+from tests.browser.conftest import PageAt, axe, submit, wait_for
 from tests.browser.test_viewer import FAILED, FEW, HELD, STEP_ALL, joined, log
 
 
@@ -16,7 +16,7 @@ def drop(page: Page, content: bytes, name: str = "log.ndjson") -> None:
     page.set_input_files("#log-file", files=FilePayload(name=name, mimeType="text/plain", buffer=content))
 
 
-def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt, axe: Axe) -> None:
+def test_a_dropped_log_is_checked_and_a_changed_one_is_found_out(page_at: PageAt) -> None:
     lines = log("pool-nap-3")
     page = page_at("/replay")
     drop(page, gzip.compress(joined(lines[:-1])) + gzip.compress(joined(lines[-1:])), "log.ndjson.gz")
@@ -114,8 +114,7 @@ def test_what_is_no_log_is_told_with_its_line(page_at: PageAt) -> None:
         drop(page, content, f"{len(words)}.log")
         wait_for(page, "(words) => document.querySelector('.log-status').textContent.includes(words)", arg=words)
     assert page.locator(".felt").count() == 0
-    page.get_by_label("Or a match").fill("mat_1")
-    page.get_by_role("button", name="Open").click()
+    submit(page, "Open", {"Or a match": "mat_1"})
     assert "does not contain the id of a match" in page.locator(".log-status").inner_text()
 
 

@@ -18,23 +18,28 @@ from referee.match.reveal import Reveal
 from referee.viewer import render_standalone
 from tests.browser.conftest import PageAt, wait_for
 from tests.browser.record import PLAYED, Filled
-from tests.browser.test_viewer import HELD, log
+from tests.browser.test_viewer import FAILED, HELD, log
 from tests.browser.test_viewer_logs import drop
 from tests.golden import RECORDED
 from tests.match.playing import GROUP, at_random, header, played
 
 Faults = Callable[[Page], list[str]]
 LAPTOP, PHONE = (1280, 800), (390, 844)
+OTHERS = [(1366, 768), (1920, 1080), (360, 740), (820, 1180)]
 GEOMETRY = (Path(__file__).parent / "table_geometry.js").read_text()
 LONG_NAMES = ["Лобачевский-and-Bolyai-of-Kazan-1", "Deep Green", "Knuth-Bot", "W" * 32, "Ísland"]
 MOST_MARKS = ["opens", "low bid 100", "all in", "put in 150", "shows", "best hand"]
 LONG_MARKS = ["low bid 150", "put in 1,150", "best hand"]
-SOME = 13  # no multiple of it is the number of seats of a recorded match, so every seat is seen to act
+SOME = 31  # no multiple of it is the number of seats of a recorded match, so every seat is seen to act
 IN_VIEW = """() => {
     const box = document.querySelector(".felt").getBoundingClientRect();
     return scrollY === 0 && box.top > 0 && box.bottom < innerHeight && box.height > innerHeight / 2;
 }"""
 
+TOPS_AND_BOTTOMS = """() => ["head", "felt", "controls"].map((name) => {
+    const { top, bottom } = document.querySelector(`.play-area .${name}`).getBoundingClientRect();
+    return [top, bottom];
+})"""
 # A page in another process than the last one gets its size a moment after its first layout.
 IS_SIZED = "([width, height]) => innerWidth === width && innerHeight === height"
 MARK_ALL_SEATS = """(marks) => {
@@ -69,17 +74,33 @@ def faults(request: pytest.FixtureRequest) -> Faults:
     return find
 
 
+def sized(page: Page, address: str, size: tuple[int, int], badge: str = HELD) -> Page:
+    """Open the page of a match in a window of this size, and wait until its log is checked."""
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto("about:blank")  # a change of the hash alone would not load the page
+    page.goto(address)
+    page.locator(badge).first.wait_for(state="attached")
+    wait_for(page, IS_SIZED, [width, height])
+    return page
+
+
 def opened(window: Page, lines: list[bytes], folder: Path, size: tuple[int, int] = LAPTOP, end: str = "") -> Page:
     """Open the page of a log from disk."""
     file = folder / "replay.html"
     file.write_text(render_standalone(lines))
+    return sized(window, file.as_uri() + end, size)
+
+
+def dropped(page_at: PageAt, name: str, size: tuple[int, int] = LAPTOP) -> Page:
+    """Drop a recorded log on the page that opens logs."""
     width, height = size
-    window.set_viewport_size({"width": width, "height": height})
-    window.goto("about:blank")  # a change of the hash alone would not load the page
-    window.goto(file.as_uri() + end)
-    window.wait_for_selector(HELD)
-    wait_for(window, IS_SIZED, arg=[width, height])
-    return window
+    page = page_at("/replay")
+    page.set_viewport_size({"width": width, "height": height})
+    drop(page, b"\n".join(log(name)) + b"\n")
+    page.wait_for_selector(HELD)
+    wait_for(page, IS_SIZED, [width, height])
+    return page
 
 
 def event(page: Page) -> int:
@@ -87,7 +108,11 @@ def event(page: Page) -> int:
     return int(page.locator(".viewer").get_attribute("data-at") or -1) + 1
 
 
-@pytest.mark.parametrize(("name", "size"), zip(sorted(RECORDED), cycle([LAPTOP, PHONE])), ids=str)
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [*zip(sorted(RECORDED), cycle([LAPTOP, PHONE])), *(("pool-nap-3", size) for size in OTHERS)],
+    ids=str,
+)
 def test_the_whole_table_of_a_recorded_match_is_in_view(
     window: Page, tmp_path: Path, faults: Faults, name: str, size: tuple[int, int]
 ) -> None:
@@ -96,24 +121,11 @@ def test_the_whole_table_of_a_recorded_match_is_in_view(
     assert faults(page) == []
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080), (360, 740), (820, 1180)], ids=str)
-def test_other_windows_show_the_whole_table_too(
-    window: Page, tmp_path: Path, faults: Faults, size: tuple[int, int]
-) -> None:
-    page = opened(window, log("pool-nap-3"), tmp_path, size)
-
-    assert faults(page) == []
-
-
-@pytest.mark.parametrize(("game", "size"), zip(sorted(PLAYED), cycle([PHONE, LAPTOP])), ids=str)
+@pytest.mark.parametrize(("game", "size"), [*zip(sorted(PLAYED), cycle([PHONE, LAPTOP]))], ids=str)
 def test_the_whole_table_is_in_view_on_the_page_of_a_match(
     page_at: PageAt, filled: Filled, faults: Faults, game: str, size: tuple[int, int]
 ) -> None:
-    page = page_at("/games")
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.goto(f"/matches/{filled.matches[game]}")
-    page.wait_for_selector(HELD)
-    wait_for(page, IS_SIZED, arg=[*size])
+    page = sized(page_at("/games"), f"/matches/{filled.matches[game]}", size)
 
     # Cards become as small as the fullest middle of the match needs, and this match is another each time.
     assert [fault for fault in faults(page) if "tiny card in the middle" not in fault] == []
@@ -127,20 +139,12 @@ def test_the_whole_table_is_in_view_on_the_page_of_a_match(
 def test_table_and_controls_are_in_a_low_window_together(
     page_at: PageAt, filled: Filled, game: str, size: tuple[int, int]
 ) -> None:
-    page = page_at("/games")
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.goto(f"/matches/{filled.matches[game]}")
-    page.wait_for_selector(HELD)
-    wait_for(page, IS_SIZED, [*size])
+    page = sized(page_at("/games"), f"/matches/{filled.matches[game]}", size)
     page.locator(".play-area").evaluate("(one) => one.scrollIntoView()")
 
-    head, felt, controls = (page.locator(f".play-area .{part}").bounding_box() for part in ("head", "felt", "controls"))
-    assert head
-    assert felt
-    assert controls
-    assert -1 < head["y"] < felt["y"] < felt["y"] + felt["height"] < controls["y"]
-    assert controls["y"] + controls["height"] <= size[1]
-    assert felt["height"] > size[1] * 0.6
+    (top, _), (felt, end), (controls, bottom) = page.evaluate(TOPS_AND_BOTTOMS)
+    assert -1 < top < felt < end < controls < bottom <= size[1]
+    assert end - felt > size[1] * 0.6
     cut = """() => [...document.querySelectorAll(".seat .chips, .seat .hand .face")].filter((one) => {
       const [inner, outer] = [one, one.closest(".seat")].map((each) => each.getBoundingClientRect());
       return inner.height < 12 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
@@ -166,13 +170,8 @@ def test_as_many_marks_as_a_seat_can_have_are_in_view(window: Page, tmp_path: Pa
 
 
 def test_as_many_marks_as_a_seat_can_have_are_in_view_on_a_page_of_the_service(page_at: PageAt) -> None:
-    page = page_at("/games")
-    for width, height in (LAPTOP, PHONE):
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto("/replay")
-        drop(page, b"\n".join(log("prince-albert-4")) + b"\n")
-        page.wait_for_selector(HELD)
-        wait_for(page, IS_SIZED, [width, height])
+    for size in (LAPTOP, PHONE):
+        page = dropped(page_at, "prince-albert-4", size)
 
         assert [page.evaluate(MARK_ALL_SEATS, marks) for marks in (MOST_MARKS, LONG_MARKS)] == [[], []]
 
@@ -213,29 +212,19 @@ def sequences(lines: list[bytes]) -> list[list[str]]:
 
 def test_the_table_of_a_live_match_is_in_view(page_at: PageAt, filled: Filled, faults: Faults) -> None:
     page = page_at("/games")
-    for width, height in (LAPTOP, PHONE):
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"/matches/{filled.matches['open']}")
-        page.wait_for_selector(".event-list button", state="attached")
-        wait_for(page, IS_SIZED, [width, height])
-
-        assert faults(page) == []
+    for size in (LAPTOP, PHONE):
+        assert faults(sized(page, f"/matches/{filled.matches['open']}", size, ".event-list button")) == []
 
 
 def test_a_dropped_log_shows_its_table_at_once(page_at: PageAt, faults: Faults) -> None:
-    page = page_at("/games")
-    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    page.goto("/replay")
-    drop(page, b"\n".join(log("rummy-royal-3")) + b"\n")
-    page.wait_for_selector(HELD)
-    wait_for(page, IS_SIZED, [*PHONE])
+    page = dropped(page_at, "rummy-royal-3", PHONE)
 
     assert page.evaluate(IN_VIEW)
     assert page.locator(".log-status").is_visible()
     assert faults(page) == []
     drop(page, b"hello", "words.log")  # by the form, which is below the table now
     page.locator(".log-status.error", has_text="it is not JSON").wait_for()
-    assert page.locator(".log-status").bounding_box()["y"] < 200  # type: ignore[index]
+    assert page.locator(".log-status").evaluate("(one) => one.getBoundingClientRect().y") < 200
 
 
 def test_a_swipe_over_the_table_steps_and_a_scroll_does_not(window: Page, tmp_path: Path) -> None:
@@ -283,16 +272,12 @@ def test_long_names_push_nothing_away(window: Page, tmp_path: Path, faults: Faul
     header = parse_row(lines[0])
     for player, name in zip(header["players"], LONG_NAMES, strict=True):
         player["name"] = name
+    file = tmp_path / "replay.html"
+    file.write_text(render_standalone([dumps(header), *lines[1:]]))
     for size in (LAPTOP, PHONE):
-        file = tmp_path / "replay.html"
-        file.write_text(render_standalone([dumps(header), *lines[1:]]))
-        window.set_viewport_size({"width": size[0], "height": size[1]})
-        window.goto("about:blank")
-        window.goto(file.as_uri())
-        window.wait_for_selector(".badge[data-state=bad]")  # the links no longer hold
-        wait_for(window, IS_SIZED, [*size])
+        page = sized(window, file.as_uri(), size, FAILED)  # the links no longer hold
 
-        assert [one for one in faults(window) if "sentence" not in one] == []
+        assert [one for one in faults(page) if "sentence" not in one] == []
 
 
 # -- the place in the address --
@@ -338,29 +323,24 @@ def test_back_returns_from_a_jump_and_keeps_the_view(window: Page, tmp_path: Pat
     wait_for(page, "at => document.querySelector('.viewer').dataset.at === String(at)", arg=jumped - 1)
 
 
-def test_an_address_without_its_event_opens_the_first_decision(window: Page, tmp_path: Path) -> None:
+def test_a_link_to_a_decision_stays_until_one_steps_and_one_to_nothing_opens_the_first(
+    window: Page, tmp_path: Path
+) -> None:
     for end in ("#e9999", "#d999"):
         page = opened(window, log("pool-nap-3"), tmp_path, end=end)
-
         assert page.locator(".decided .tag").inner_text() == "#0"
 
-
-def test_a_link_to_a_decision_stays_until_one_steps(window: Page, tmp_path: Path) -> None:
     page = opened(window, log("pool-nap-3"), tmp_path, end="#d17")
     page.clock.install()
     page.clock.run_for(5_000)
     assert page.url.endswith("#d17")
-
     page.keyboard.press("ArrowRight")
     page.clock.run_for(5_000)
-
     assert page.url.endswith(f"#e{event(page)}")
 
 
 def test_a_dropped_log_leaves_the_address_alone(page_at: PageAt) -> None:
-    page = page_at("/replay")
-    drop(page, b"\n".join(log("pool-nap-3")) + b"\n")
-    page.wait_for_selector(HELD)
+    page = dropped(page_at, "pool-nap-3")
     page.clock.install()
 
     page.keyboard.press("End")

@@ -8,12 +8,11 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from referee.match.time_limits import Limits
-from referee.tournaments import entries, starting, tournaments
 from referee.workflows.voids import tournament_cancellation
 from tests.browser.conftest import PageAt
-from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PAYLOAD, Filled
+from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
 from tests.browser.test_tournaments import AT_ONCE, event
-from tests.database.tournaments import DRAW, answer_handshakes, go_on
+from tests.database.tournaments import begin, enter
 from tests.surroundings import MASTER_KEY
 
 PATIENCE = 300  # steps of at least 0.1 s
@@ -197,25 +196,15 @@ def test_an_owner_may_still_cancel_a_friendly_that_began_before_their_eyes(page_
 def test_pages_that_were_open_before_an_event_began_show_its_end(
     page_at: PageAt, window: BrowserContext, filled: Filled
 ) -> None:
-    terms: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False}
-    with filled.database.write() as session:
-        by = filled.accounts["organiser"]
-        made = tournaments.create_tournament(
-            session, "Awaited", created_by=by, quota=MANY_TOURNAMENTS, format="knockout", **terms
-        ).id
+    made = filled.arrange("Awaited", format="knockout")
     pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("", "/entries")}
     for page in pages.values():  # the last one has the stream
         expect(page.locator("[data-live=live], [data-live=polling]")).to_be_visible()
 
-    with filled.database.write() as session:
-        for name in NAMES[:4]:
-            entries.enter_bot(session, made, filled.bots[name])
+    enter(filled.world, made, *(filled.bots[name] for name in NAMES[:4]))
     for page in pages.values():
         catches_up(page, page_at)
-    with filled.database.write() as session:
-        starting.start(session, made, draw_key=DRAW)
-    answer_handshakes(filled.database)
-    go_on(filled.database, made)
+    begin(filled.world, made)
     for page in pages.values():
         catches_up(page, page_at)
     expect(pages[""].locator("#standings tbody tr")).to_have_count(4)
@@ -226,29 +215,19 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
 
 
 def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
-    made = event(filled, "In parts", count=8, format="knockout")
-    paths = ("/bracket", "/rounds", "/rounds/1", "/crosstable", "/matches", "/luck")  # no tab leads to the last
+    made = event(filled, "In parts", count=4, format="knockout", deal_sharing="common")
+    paths = ("/bracket", "/rounds", "/rounds/1", "/crosstable", "/matches", "/luck", "/downloads")
     pages = {path: opened(window, f"/tournaments/{made}{path}") for path in paths}
     bracket = pages["/bracket"]
     bracket.locator("main a", has_text="Crosstable").focus()
 
-    for most in (4, 3):
+    for most in (2, 1):
         filled.play_due(made, most=most)
         for page in pages.values():
             catches_up(page, page_at)
 
     expect(bracket.locator(".tournament-head .state")).to_have_text("finished")
     assert bracket.evaluate("document.activeElement.textContent") == "Crosstable"
-
-
-def test_figures_that_follow_from_the_table_follow_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
-    made = event(filled, "In figures", count=4, deal_sharing="common")
-    pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("/luck", "/downloads")}
-
-    filled.play_due(made)
-
-    for page in pages.values():
-        catches_up(page, page_at)
 
 
 def test_a_reader_who_is_busy_is_not_disturbed_and_organisers_keep_what_they_may_do(
@@ -304,7 +283,7 @@ def test_a_page_that_was_refused_for_too_many_requests_asks_again(
     page.unroute(page.url)
 
     catches_up(page, page_at)
-    page_at.troubles[:] = [trouble for trouble in page_at.troubles if "429" not in trouble]
+    page_at.forgive("429")
 
 
 def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(page_at: PageAt, filled: Filled) -> None:
@@ -334,33 +313,21 @@ def test_nothing_is_rendered_again_if_nothing_changed(window: BrowserContext, fi
     assert asked == []
 
 
-def test_the_first_page_shows_events_that_begin_and_takes_those_away_that_end(
-    page_at: PageAt, window: BrowserContext, filled: Filled
-) -> None:
-    page = opened(window, "/")
-    expect(page.locator("[data-live=renewed]")).to_be_visible()
-
-    made = event(filled, "On the first page", count=3)
-    card = page.locator(f"[data-tournament={made}]")
-    until(page, card.locator("progress").count)
-    filled.play_due(made)
-    until(page, lambda: card.count() == 0)
-    catches_up(page, page_at)
-
-
-def test_the_first_page_shows_matches_that_begin_and_takes_those_away_that_end(
+def test_the_first_page_shows_what_begins_and_takes_away_what_ends(
     page_at: PageAt, window: BrowserContext, filled: Filled
 ) -> None:
     page = opened(window, "/")
     expect(page.locator("[data-live=renewed]")).to_be_visible()
     stays = page.locator("#live-matches a").first.element_handle()
 
+    made = event(filled, "On the first page", count=3)
     live = filled.begin("rummy-royal", rated=False)  # of a game that is not played otherwise, so it has a place
-    link = page.locator(f"#live-matches a[href$='{live.id}']")
-    until(page, link.count)
+    card, link = page.locator(f"[data-tournament={made}]"), page.locator(f"#live-matches a[href$='{live.id}']")
+    until(page, lambda: card.locator("progress").count() and link.count())
     catches_up(page, page_at)
+    filled.play_due(made)
     live.finish()
-    until(page, lambda: link.count() == 0)
+    until(page, lambda: card.count() + link.count() == 0)
     catches_up(page, page_at)
 
     assert stays is not None

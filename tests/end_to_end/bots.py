@@ -93,6 +93,13 @@ class Bots:
         for id in ids or list(self.desk.held):
             self._loop.call_soon_threadsafe(self.desk.held[id].set)
 
+    def expect(self, *holds: int) -> None:
+        """Answer and forget all questions, and delay others from now on."""
+        self.release()
+        self.desk.holds = holds
+        for kept in (self.desk.asked, self.desk.answered, self.desk.held):
+            kept.clear()
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
 

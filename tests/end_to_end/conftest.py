@@ -1,14 +1,13 @@
-"""A service for each test, or for each file whose tests do one another no harm."""
+"""One service for the tests of a file, which leave its matches finished and its database as it should be."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.end_to_end.service import Service
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    with Service(tmp_path) as service:
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with Service(tmp_path_factory.mktemp("service")) as service:
         yield service

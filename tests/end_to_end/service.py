@@ -36,6 +36,7 @@ from referee.workflows.bots import handshake_results
 from referee.workflows.ending import match_loading
 from tests.database.databases import write_upgraded
 from tests.database.world import certify, manifest_of
+from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
 
 MASTER_KEY = bytes(range(32))
@@ -59,6 +60,7 @@ class Service:
         self.redis_server: Process | None = None
         self.processes: list[Process] = []
         self.bot_ids: list[str] = []
+        self.arranged: list[str] = []
         self.names = 0
         self.ladders = folder / "ladders.toml"  # none, unless a test writes some
         self.ladders.write_text("")
@@ -74,6 +76,14 @@ class Service:
         )
 
     # -- processes --
+
+    def begin(self, bots: Bots, *names: str, latency_ms: int = 0) -> Redis:
+        """Start Redis and a scheduler, and enlist bots of these players."""
+        client = self.redis()
+        self.scheduler()
+        for name in names or ("random", "sound"):
+            self.enlist(bots.serve(name, latency_ms=latency_ms))
+        return client
 
     def redis(self) -> Redis:
         """Starts the server and waits for it."""
@@ -96,6 +106,12 @@ class Service:
 
     def worker(self, module: str = "workers.worker", **settings: str) -> Process:
         return self._start("worker", module, settings)
+
+    def have_workers(self, count: int, module: str = "workers.worker") -> list[Process]:
+        """Start workers until this number are at work, and return them."""
+        while len(self.workers) < count:
+            self.worker(module)
+        return self.workers
 
     def scheduler(self) -> Process:
         return self._start("scheduler", "workers.scheduler", {})
@@ -153,7 +169,8 @@ class Service:
         options, limits = plan.pop("options", SHORT), plan.pop("limits", PATIENT)
         with self.database.write() as session:
             wanted = matches.MatchPlan(game, list(seats or self.bot_ids), options, limits, **plan)
-            return matches.create_match(session, wanted, master_key=MASTER_KEY).id
+            self.arranged.append(matches.create_match(session, wanted, master_key=MASTER_KEY).id)
+        return self.arranged[-1]
 
     def match(self, match_id: str) -> StoredMatch:
         with self.database.read() as session:
@@ -183,11 +200,11 @@ class Service:
         with self.database.read() as session:
             return [str(difference) for difference in audit(session)]
 
-    def check_all(self, match_ids: Sequence[str]) -> None:
+    def check_all(self) -> None:
         """Every match has one result, every log replays, the ladder is the fold of the results, F11: to the point."""
-        assert self.statuses() == {"finished": len(match_ids)}, self.tell()
-        assert self.results() == dict.fromkeys(match_ids, 1)
-        for match_id in match_ids:
+        assert self.statuses() == {"finished": len(self.arranged)}, self.tell()
+        assert self.results() == dict.fromkeys(self.arranged, 1)
+        for match_id in self.arranged:
             report = verify(self.lines(match_id))
             assert (report.ok, report.revealed, report.reason) == (True, True, ""), match_id
         assert self.differences() == []

@@ -10,7 +10,7 @@ from tests.database import postgres
 from tools.chaos.campaign import run_campaign
 from tools.chaos.invariants import list_broken, render_table
 
-INJURIES = 3
+INJURIES = 2
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

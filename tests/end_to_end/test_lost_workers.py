@@ -20,7 +20,7 @@ from tests.end_to_end.service import Service
 
 FAULTS = ("worker and horse killed", "worker killed", "horse killed", "worker and horse stopped")
 FIRST_HOLD, SECOND_HOLD = 6, 9
-WANTED_S, TOLERATED_S = 20.0, 40.0  # what is promised, and what a busy machine is given
+TOLERATED_S = 40.0  # 20 s are promised, and a busy machine is given more
 
 
 @dataclass
@@ -35,7 +35,6 @@ class Case:
     answered: list[str]
     at: float = 0.0
     horse_outlived: bool = True
-    resumed_after_s: float = 0.0
 
 
 @dataclass
@@ -52,10 +51,7 @@ class Aftermath:
 @pytest.fixture(scope="module")
 def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
     with Bots(holds=(FIRST_HOLD, SECOND_HOLD)) as bots, Service(tmp_path_factory.mktemp("lost")) as service:
-        service.redis()
-        service.scheduler()
-        for name in ("random", "sound"):
-            service.enlist(bots.serve(name))
+        service.begin(bots)
         left = Aftermath(service, bots.desk)
         for fault in FAULTS:
             left.cases[fault] = _in_mid_match(service, bots)
@@ -108,10 +104,8 @@ def _stopped(service: Service, pids: list[int]) -> bool:
 
 
 def _wait_for_resumption(left: Aftermath, case: Case) -> None:
-    asked = left.service.until(lambda: left.desk.times(case.open_question)[1:], "the open question, asked again")
+    left.service.until(lambda: left.desk.times(case.open_question)[1:], "the open question, asked again")
     case.horse_outlived = not gone(case.horse)
-    case.resumed_after_s = asked[0].at - case.at
-    print(f"resumed after {case.resumed_after_s:.1f} s")
 
 
 def _wake_the_sleeper(left: Aftermath, bots: Bots, case: Case) -> None:
@@ -126,39 +120,25 @@ def _wake_the_sleeper(left: Aftermath, bots: Bots, case: Case) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_K1_to_K4_another_worker_goes_on_from_the_recorded_answers(aftermath: Aftermath, fault: str) -> None:
+def test_K1_to_K4_another_worker_goes_on_from_the_recorded_answers_and_blames_nobody(
+    aftermath: Aftermath, fault: str
+) -> None:
     case = aftermath.cases[fault]
 
     lines = aftermath.service.lines(case.match_id)
 
-    print(f"{fault}: resumed after {case.resumed_after_s:.1f} s, {WANTED_S:.0f} s are promised")
-    assert case.resumed_after_s < TOLERATED_S
     assert lines[: len(case.rows)] == case.rows
     assert len(case.rows) > FIRST_HOLD
     assert aftermath.service.match(case.match_id).epoch == 2
     assert verify(lines).ok
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_K1_to_K4_no_answered_question_is_asked_again(aftermath: Aftermath, fault: str) -> None:
-    case = aftermath.cases[fault]
-
+    assert not [row for row in map(parse_row, lines) if "fault" in row]
     asked = [question.id for question in aftermath.desk.of(case.match_id)]
     again = {id for id in asked if asked.count(id) > 1}
-
     assert not again & set(case.answered)
     assert again == {case.open_question}
     first, second = aftermath.desk.times(case.open_question)
     assert first.body == second.body
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_K1_to_K4_no_bot_is_faulted_and_the_bank_is_not_charged(aftermath: Aftermath, fault: str) -> None:
-    rows = [parse_row(line) for line in aftermath.service.lines(aftermath.cases[fault].match_id)]
-
-    decisions = [row for row in rows if row["type"] == "decision"]
-
-    assert not [row for row in decisions if "fault" in row]
+    assert second.at - case.at < TOLERATED_S
 
 
 def test_K2_a_horse_dies_with_its_worker(aftermath: Aftermath) -> None:
@@ -178,5 +158,5 @@ def test_K4_a_runner_that_wakes_too_late_writes_nothing(aftermath: Aftermath) ->
 
 
 def test_K1_to_K4_each_match_has_one_result_and_the_audit_is_clean(aftermath: Aftermath) -> None:
-    aftermath.service.check_all([case.match_id for case in aftermath.cases.values()])
+    aftermath.service.check_all()
     assert aftermath.desk.trouble == []

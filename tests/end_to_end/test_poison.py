@@ -10,10 +10,7 @@ from tests.end_to_end.service import Service
 
 def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_other(service: Service) -> None:
     with Bots() as bots:
-        service.redis()
-        service.scheduler()
-        for name in ("random", "sound"):
-            service.enlist(bots.serve(name, latency_ms=10))
+        service.begin(bots, latency_ms=10)
         poison = service.arrange()
         neighbours = [service.arrange(game) for game in ("pool-nap", "saint-poker") * 2]
         (service.folder / "poison").write_text(poison)
@@ -39,9 +36,8 @@ def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_ot
 
 
 def test_K8_a_match_that_is_given_back_again_and_again_is_not_stuck(service: Service) -> None:
-    with Bots() as bots:
-        for name in ("random", "sound"):
-            service.enlist(bots.serve(name))
+    for worker in service.workers:
+        worker.kill()
     match_id = service.arrange()
     with service.writing_by_hand() as record:
         record.execute(f"UPDATE matches SET lost_claims = {LOST_BEFORE_ISOLATED}")

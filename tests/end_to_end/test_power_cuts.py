@@ -10,7 +10,7 @@ from tools.chaos.power_cuts import HEADER, Rehearsal, run_power_cuts
 
 def test_K17_after_a_power_cut_results_are_kept_and_all_matches_are_played_to_their_ends(tmp_path: Path) -> None:
     with RandomBots(1) as bots:
-        broken = run_power_cuts(Rehearsal(bots, Random(1), [], []), tmp_path, 8)
+        broken = run_power_cuts(Rehearsal(bots, Random(1), [], []), tmp_path, 5)
 
     assert broken == {}
 

@@ -41,11 +41,11 @@ def test_old_workers_and_schedulers_stop_before_an_upgrade_and_refuse_the_new_sc
         _set_revision(service, revisions.required_revision())
         service.scheduler()
         service.until_finished([match_id])
-        service.check_all([match_id])
+        service.check_all()
 
 
 def test_a_pause_that_somebody_else_began_goes_on(service: Service) -> None:
-    redis = service.redis()
+    redis = service.client()
     suspend(redis)  # as `rq suspend` does
 
     with pause_workers(service.environment["REDIS_URL"]):
