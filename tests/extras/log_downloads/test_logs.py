@@ -1,5 +1,6 @@
-"""`referee logs` against a running service."""
+"""`referee logs` against a running service, downloads that are cut off, and what is verified."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -13,8 +14,11 @@ from click.testing import CliRunner, Result
 from referee.bots import house_bots
 from referee.cli import main
 from referee.ladders import ratings
-from referee.match.log_bundle import split_logs
+from referee.match.log_bundle import StoredLog, split_logs
+from referee_extras.log_downloads.download import DownloadReport
+from tests import golden
 from tests.api.in_thread import api_in_thread
+from tests.cli.answering import Answer, Call, answering
 from tests.cli.running import says
 
 ROOT = Path(__file__).parents[3]
@@ -87,3 +91,52 @@ def test_a_wrong_selection_of_logs_is_refused(hall: Hall, tmp_path: Path) -> Non
     assert "not both" in hall.says("logs", "--bot", "a", "--ladder", "b", *out, status=2).stderr
     assert "--since: Must be a date" in hall.says("logs", "--since", "yesterday", *out, status=1).stderr
     assert "Unknown bot" in hall.says("logs", "--bot", "nobody of this name", *out, status=1).stderr
+
+
+def log(match: str, *, rows: int = 3, remark: str = "") -> bytes:
+    """A log as a service sends it: two gzip members, and one that says why it does not count."""
+    lines = [{"row": row, "type": "header" if row == 0 else "play", "match": match} for row in range(rows)]
+    body = gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines), mtime=0)
+    reveal = gzip.compress(json.dumps({"row": rows, "type": "reveal"}).encode() + b"\n", mtime=0)
+    note = json.dumps({"match": match, "reason": "it rained", "type": remark}).encode() + b"\n"
+    return body + reveal + (gzip.compress(note, mtime=0) if remark else b"")
+
+
+def test_a_log_must_be_whole_unless_its_match_was_cancelled(tmp_path: Path) -> None:
+    lines = golden.path("pool-nap-3").read_bytes().splitlines()
+    account = DownloadReport(tmp_path, verifies=True)
+
+    account.add(StoredLog("mat_1", lines, end=9))
+    account.add(StoredLog("mat_2", lines[:50], remark="cancelled"))
+    account.add(StoredLog("mat_3", [*lines[:20], *lines[21:50]], remark="cancelled"))
+    account.add(StoredLog("mat_4", lines[:-1]))
+
+    assert (account.verified, account.broken_off) == (1, 1)
+    assert [(one["match"], one["row"]) for one in account.failed] == [("mat_3", 20), ("mat_4", len(lines) - 1)]
+    assert account.failed[1]["reason"] == "the reveal row is missing"
+
+
+def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path) -> None:
+    event = f"trn_{'0' * 26}"
+    path = f"/api/v1/tournaments/{event}"
+    logs = [log("mat_1"), log("mat_2", remark="void"), log("mat_3")]
+    cut = b"".join(logs)[:-30]
+    answers = [
+        (200, {}, json.dumps({"id": event, "name": "Cup", "status": "finished"}).encode()),
+        (200, {"Content-Length": str(len(cut) + 1)}, cut),
+        (503, {}, b"{}"),
+        (200, {}, logs[2]),
+    ]
+    asked: list[str] = []
+
+    def answer(call: Call) -> Answer:
+        asked.append(call.path)
+        return answers[len(asked) - 1]
+
+    with answering(answer) as url:
+        said = CliRunner().invoke(main, ["tournament", "logs", event, "--out", str(tmp_path), "--url", url, "--json"])
+
+    document = json.loads(said.stdout)
+    assert (said.exit_code, document["logs"]) == (0, 3)
+    assert Path(document["file"]).read_bytes() == b"".join(logs)
+    assert asked == [path, f"{path}/logs", *[f"{path}/logs?after=mat_2"] * 2]
