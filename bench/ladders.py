@@ -53,7 +53,7 @@ def measure_operation(benchmark: Benchmark, name: str, ladders: list["BenchmarkL
 
 
 def measure_file(benchmark: Benchmark, world: World) -> Json:
-    """Measure the ledger file of a ladder without stored parts, the time to store them, and the file with them."""
+    """Measure the writing of the ledger file of a ladder."""
     entries, bots = benchmark.size(FILE_ENTRIES, 600), world.add_bots(100)
     benchmark.note(f"a file of {entries:,} entries")
     ladder_id = world.add_ladder(bots, 2, {"file": True})
@@ -66,13 +66,7 @@ def measure_file(benchmark: Benchmark, world: World) -> Json:
         nonlocal size
         size = sum(map(len, ledger_csv.ledger_csv(world.database, ladder_id, first + entries)))
 
-    def store_parts() -> None:
-        while ledger_csv.store_next_part(world.database, ladder_id):
-            pass
-
-    spent = {"computed": time_of(write_file), "parts stored": time_of(store_parts), "read": time_of(write_file)}
-    figures = {f"{name}, CPU ms": significant(1000 * seconds.cpu) for name, seconds in spent.items()}
-    return {"entries": entries, "MB": significant(size / 1e6), **figures}
+    return {"entries": entries, "CPU ms": significant(1000 * time_of(write_file).cpu), "MB": significant(size / 1e6)}
 
 
 class BenchmarkLadder:

@@ -14,7 +14,7 @@ from referee.standings import (
     compute_standings,
 )
 from referee_extras.analysis.luck import luck_adjusted
-from referee_extras.analysis.meetings import count_opponents, crosstable
+from referee_extras.analysis.meetings import crosstable
 
 ROUNDS: Final = 8
 TABLES_PER_GROUP: Final = 100
@@ -40,7 +40,6 @@ def measure_tournament(benchmark: Benchmark, size: int, seats: int) -> Json:
     works: dict[str, Work] = {
         "standings": lambda: compute_standings(entrants, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
         "crosstable": lambda: crosstable(entrants, results),
-        "seats and opponents": lambda: count_opponents(entrants, results),
         "error bars": lambda: bootstrap(entrants, results, draw_key=DRAW_KEY, samples=SAMPLES),
         "luck-adjusted scores": lambda: luck_adjusted(entrants, results),
     }

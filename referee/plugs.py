@@ -103,10 +103,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """Say what an extra plugs in. ``folder`` has its templates and static files, each in a subfolder ``name``."""
+    """Say what an extra plugs in."""
 
     name: str
-    folder: Path
     resources: Sequence[str] = ()  # operations of the API, ``api.views.Resource``
     pages: Sequence[str] = ()  # groups of pages, ``api.pages.page.Pages``
     places: Mapping[PagePlace, str] = field(default_factory=dict)  # functions that return HTML, or None for nothing
@@ -122,6 +121,11 @@ class Extra:
     disk_use: str | None = None  # parts of the use of the disk, as in ``disk_use``
     export: str | None = None  # sections of the export of an account, as in ``account_export``
     offers: Mapping[str, str] = field(default_factory=dict)  # to other extras, by the name of the extra
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the extra, which has its templates and static files, each in a subfolder ``name``."""
+        return Path(import_module(PACKAGE).__path__[0]) / self.name
 
 
 @cache

@@ -1,6 +1,8 @@
 """What holds for all tests: their order, who runs them, and that the processes they start can be interrupted."""
 
+import asyncio
 import gc
+import inspect
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -65,6 +67,16 @@ def pytest_collection_finish() -> None:
     """The tests themselves stay to the end: nobody need look through them for garbage again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine, in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -32,11 +32,7 @@ AREAS = (  # each may use those before it
     *("referee.friendlies", "referee.ladders", "referee.tournaments"),
 )
 LIBRARY = (
-    "referee.local",
-    "referee.runtime",
-    "referee.metrics",
-    "referee.rulebook",
-    "referee.labels",
+    *("referee.local", "referee.runtime", "referee.metrics", "referee.rulebook", "referee.labels"),
     "referee.schema",
 )
 PURE = (*RULES, *CORE)

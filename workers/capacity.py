@@ -20,11 +20,7 @@ class Capacity:
     """Hold how many tasks a runner may have: as many as ran on after a shortage, and later again more."""
 
     def __init__(
-        self,
-        slots: int,
-        seconds: Callable[[], float] = time.monotonic,
-        *,
-        report: Callable[[str], None] | None = None,
+        self, slots: int, seconds: Callable[[], float] = time.monotonic, *, report: Callable[[str], None] | None = None
     ) -> None:
         self.limit = slots
         self._slots = slots

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import Database
 from referee.db.leases import Fence
 from referee.errors import Unavailable
-from referee.matches.deals import openings
+from referee.matches.deals import deal_groups
 from referee.matches.queue import claims
 from referee.settings import Settings
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 RecordClaims = Callable[[str, Sequence[Fence]], None]  # see ``ClaimFile.add``
 
 BATCH_SIZE: Final = 500  # claims per statement, because databases limit the number of parameters
-_EXPIRE: Final = {"match": claims.expire_claims, "deal_group": openings.expire_openings}
+_EXPIRE: Final = {"match": claims.expire_claims, "deal_group": deal_groups.LEASES.expire}
 
 
 class ClaimFile:

@@ -7,6 +7,7 @@ canary, a name that always exists, shows whether the resolver works: bots with o
 not. A host without a route to the internet cannot reach any bot. ``clock_watch`` judges our clock.
 """
 
+import asyncio
 import errno
 import socket
 import time
@@ -22,8 +23,10 @@ from referee.settings import Settings
 from workers.clock_watch import ClockWatch, Reading
 
 Verdict = Literal["fault", "unclear", "down"]
+Outage = Literal["resolver_outage", "network_outage"]
 Canary = Callable[[], Awaitable[bool]]  # returns whether the resolver answers
 
+VERDICT_POLL_S: Final = 0.1  # pause between two attempts to find the cause of a failure to connect
 WINDOW_S: Final = 10.0
 MIN_OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
 MAX_TOTAL_S: Final = 600.0  # all outages together; afterwards faults count again, so that matches do not wait forever
@@ -73,7 +76,7 @@ class Connectivity:
         self.waited_s = 0.0  # total duration of past outages
 
     @classmethod
-    def create(cls, settings: Settings, policy: Policy, clock: ClockWatch | None) -> Self:
+    def create(cls, settings: Settings, policy: Policy, clock: ClockWatch) -> Self:
         """Return the watch of the network of this host.
 
         With bots in private ranges, a route to the internet says nothing about them.
@@ -133,6 +136,20 @@ class Connectivity:
         if len(self._called) >= MIN_OWNERS:
             return False
         return await self.is_resolver_down()
+
+    async def find_outage(
+        self, reply: Reply, failed_at: float, pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> Outage | None:
+        """Return the outage that explains a failure to connect at ``failed_at``, or None if it is the bot's fault.
+
+        Await ``pause`` while calls to bots of other owners are pending.
+        """
+        if reply.unresolved and await self.is_resolver_down():
+            return "resolver_outage"
+        while (verdict := self.verdict(failed_at)) == "unclear":
+            await pause(VERDICT_POLL_S)
+        is_down = verdict == "down" or await self.is_network_down(failed_at)
+        return "network_outage" if is_down else None
 
     def may_wait(self) -> bool:
         """Count an outage that was found without ``verdict``. Return whether matches may still wait for its end."""

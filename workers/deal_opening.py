@@ -13,16 +13,17 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from referee.botclient import client
 from referee.botclient.client import BotCaller
 from referee.botclient.reply import Reply
-from referee.errors import CallNotMade, NoRoom, StaleEpoch, Unavailable
+from referee.errors import StaleEpoch, Unavailable
 from referee.house.players import is_house
 from referee.match.log import digest
 from referee.match.reveal import OpeningFailure
 from referee.matches.deals import openings
+from referee.matches.deals.deal_groups import LEASES
 from referee.matches.deals.openings import FailedStep, Opening
 from referee.matches.states import DealGroupState
 from referee.protocol import messages
@@ -35,7 +36,6 @@ from workers.match_context import HandedOver, MatchContext
 log = logging.getLogger(__name__)
 
 STEP_MS = 3_000  # time limit of each step
-VERDICT_POLL_S = 0.1  # pause between two attempts to find the cause of a failure to connect
 OPENING_POLL_S = 0.2  # pause between two looks at a deal group that another runner is opening
 T = TypeVar("T")
 
@@ -44,8 +44,7 @@ class _Asked(NamedTuple):
     """Hold what an entry was sent in a step and what it answered."""
 
     request: bytes
-    reply: Reply
-    reason: str  # why the answer is unusable
+    reply: Reply  # with a fault if the answer is unusable
 
 
 _Answers = list[tuple[T | None, _Asked | None]]  # by entry; None for entries that were not asked
@@ -96,7 +95,7 @@ async def _open(context: MatchContext, opening: Opening, players: Sequence[Runne
         # All matches of the group wait for its opening. Release the claim, so that they need not wait for the lease to
         # expire.
         with suppress(Unavailable):
-            await context.database.write(openings.release_opening, opening.group_id, opening.epoch)
+            await context.database.write(lambda session: LEASES.release(session, [(opening.group_id, opening.epoch)]))
         raise
 
 
@@ -105,11 +104,11 @@ async def _run_steps(context: MatchContext, opening: Opening, players: Sequence[
     callers = [_caller(context, opening, player) for player in players]
     hashes = opening.nonce_hashes
     if hashes is None:
-        promised = await _ask_all(context, callers, _Step(1, opening), messages.read_nonce_hash)
+        promised = await _ask_all(context, opening, 1, callers, messages.read_nonce_hash)
         received = [hash or "" for hash, _ in promised]
         hashes = await context.database.write(openings.record_nonce_hashes, group_id, epoch, received)
     promising = [caller if hash else None for caller, hash in zip(callers, hashes, strict=True)]
-    given = await _ask_all(context, promising, _Step(2, opening, hashes), messages.read_nonce)
+    given = await _ask_all(context, opening, 2, promising, messages.read_nonce, hashes)
     nonces = [_keep_promised(nonce, hash) for (nonce, _), hash in zip(given, hashes, strict=True)]
     failed = {
         entry: _failed_step(OpeningFailure.NONCE_WITHHELD, asked, "the nonce does not fit its hash")
@@ -118,7 +117,7 @@ async def _run_steps(context: MatchContext, opening: Opening, players: Sequence[
     }
     accepted: list[bool | None] = [None] * len(nonces)
     if not failed:
-        answers = await _ask_all(context, promising, _Step(3, opening, hashes, nonces), messages.read_accepted)
+        answers = await _ask_all(context, opening, 3, promising, messages.read_accepted, hashes, nonces)
         accepted = [answer for answer, _ in answers]
         failed = {
             entry: _failed_step(OpeningFailure.NONCES_REFUSED, asked, "the bot answered false")
@@ -153,38 +152,28 @@ def _caller(context: MatchContext, opening: Opening, player: RunnerSeat) -> BotC
     return context.caller(player)
 
 
-class _Step:
-    """Describe a step to send: its ``number`` from 1, its ``body``, and the id of the notice to each entry."""
-
-    def __init__(self, number: int, opening: Opening, *shown: Sequence[str]) -> None:
-        self.body: Final = messages.group_start_body(opening.group_id, opening.commitment, *shown)
-        self._id = f"{opening.group_id}_start_{number}"
-
-    def id(self, index: int) -> str:
-        return f"{self._id}_{index}"
-
-
 async def _ask_all(
-    context: MatchContext, callers: Sequence[BotCaller | None], step: _Step, read: Callable[[bytes], T]
+    context: MatchContext,
+    opening: Opening,
+    step: int,
+    callers: Sequence[BotCaller | None],
+    read: Callable[[bytes], T],
+    *shown: Sequence[str],
 ) -> _Answers[T]:
     """Return the usable answer of each bot and what was exchanged with it. Raise ``Unavailable`` if we are at fault."""
+    body = messages.group_start_body(opening.group_id, opening.commitment, *shown)
 
     async def ask(index: int, caller: BotCaller | None) -> tuple[T | None, _Asked | None]:
         if caller is None:
             return None, None
         context.connectivity.record_call(caller.target.owner_id)
         before = context.connectivity.clock.read()
-        reply = await client.notify(caller, step.body, step.id(index), STEP_MS)
-        if reply.fault == "uplink_down":
-            raise (NoRoom if reply.no_room else CallNotMade)(f"an opening waits: {reply.detail}")
+        reply = await client.notify(caller, body, f"{opening.group_id}_start_{step}_{index}", STEP_MS)
+        reply.require_made()
         if await _is_our_fault(context.connectivity, caller, reply, before):
             raise Unavailable(f"an opening waits: {reply.detail or reply.fault}")
-        if not reply.ok:
-            return None, _Asked(step.body, reply, reply.detail or reply.fault)
-        try:
-            return read(reply.body), _Asked(step.body, reply, "")
-        except messages.BadBody as error:
-            return None, _Asked(step.body, reply, str(error))
+        answer, reply = reply.read(read)
+        return answer, _Asked(body, reply)
 
     calls = [ask(index, caller) for index, caller in enumerate(callers)]
     answers: _Answers[T] = []
@@ -203,13 +192,7 @@ async def _is_our_fault(uplink: Connectivity, caller: BotCaller, reply: Reply, b
         uplink.record_success()
         return False
     failed_at = uplink.record_failure(caller.target.owner_id)
-    if reply.unresolved and await uplink.is_resolver_down():
-        return True
-    while True:
-        verdict = uplink.verdict(failed_at)
-        if verdict != "unclear":
-            return verdict == "down" or await uplink.is_network_down(failed_at)
-        await asyncio.sleep(VERDICT_POLL_S)
+    return await uplink.find_outage(reply, failed_at) is not None
 
 
 def _keep_promised(nonce: str | None, hash: str) -> str:
@@ -221,4 +204,5 @@ def _failed_step(code: OpeningFailure, asked: _Asked | None, otherwise: str) -> 
     """Return the evidence against a bot. ``otherwise`` is the reason if its answer was readable."""
     if asked is None:  # the bot promised a nonce to another runner and cannot be called any more
         return FailedStep(code, "the bot was not asked again", b"", b"")
-    return FailedStep(code, asked.reason or otherwise, asked.request, asked.reply.body)
+    reason = asked.reply.detail or asked.reply.fault or otherwise
+    return FailedStep(code, reason, asked.request, asked.reply.body)

@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from rq import get_current_job
@@ -12,12 +11,11 @@ from referee.db import prepared, revisions
 from referee.db.engine import Database
 from referee.errors import Unavailable
 from referee.matches.queue import claims
-from referee.metrics import shared
 from referee.runtime import worker_pause
 from referee.settings import Settings
-from workers import claim_file, runner
+from workers import claim_file
 from workers.clock_watch import ClockWatch
-from workers.open_matches import OpenMatchesReporter
+from workers.runner import Runner
 from workers.runner_counters import RunnerCounters
 
 log = logging.getLogger(__name__)
@@ -64,25 +62,19 @@ def run_alone(match_id: str) -> dict[str, Any]:
 
 
 def _run(match_id: str | None) -> dict[str, Any]:
-    settings = Settings.load()
-    database, clock = _preloaded[-1] if _preloaded else (Database.from_settings(settings), None)
+    database, clock = _preloaded[-1]
     try:
         if (reason := _find_obstacle(database)) is not None:
             log.warning("runner_not_started", extra={"reason": reason})
             return RunnerCounters(ended=reason).to_json()
-        with _reported_matches(settings) as open_matches:
-            counters = asyncio.run(
-                runner.run(
-                    settings,
-                    database,
-                    claim_file.record_claims,
-                    match_id=match_id,
-                    clock=clock,
-                    open_matches=open_matches,
-                    report_shortage=_shortage_reports[-1] if _shortage_reports else None,
-                )
-            )
-        return counters.to_json()
+        runner = Runner(
+            Settings.load(),
+            database,
+            record_claims=claim_file.record_claims,
+            clock=clock,
+            report_shortage=_shortage_reports[-1],
+        )
+        return asyncio.run(runner.run_in_worker(match_id=match_id)).to_json()
     finally:
         database.dispose()
 
@@ -99,20 +91,3 @@ def _find_obstacle(database: Database) -> str | None:
     except Unavailable:
         pass  # the runner waits for the database
     return None
-
-
-@contextmanager
-def _reported_matches(settings: Settings) -> Iterator[set[str]]:
-    """Yield a set for the ids of the matches in progress, which are shown in the current RQ job."""
-    open_matches: set[str] = set()
-    job = get_current_job()
-    if job is None or settings.redis_url is None:
-        yield open_matches
-        return
-    with shared.connect(settings.redis_url) as redis:
-        reporter = OpenMatchesReporter(job, redis, open_matches)
-        reporter.start()
-        try:
-            yield open_matches
-        finally:
-            reporter.stop()

@@ -13,7 +13,7 @@ from referee.botclient.reply import Reply
 from referee.db.leases import LEASE_S
 from referee.errors import BadLog, NoAuthorities, StaleEpoch, Unavailable
 from referee.house.players import is_house
-from referee.house.seat import HouseSeat
+from referee.house.seat import HouseSeat, match_random
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Answer, Match, Request
@@ -28,13 +28,11 @@ from workers import deal_opening
 from workers.clock_watch import Reading
 from workers.connectivity import is_unconnected
 from workers.forced_waits import ForcedWaits
-from workers.house_seat import match_random
 from workers.match_context import HandedOver, MatchContext
 
 log = logging.getLogger(__name__)
 
 NOTICE_MS = 2_000
-VERDICT_POLL_S = 0.1  # pause between two attempts to find the cause of a failure to connect
 SEALED_DELAY_S = 0.05  # time for the other answers to a question before an answer is stored sealed
 CONFIRM_CLAIM_S = LEASE_S / 3  # age of the last write after which a claim is confirmed before a question
 
@@ -245,15 +243,10 @@ class _MatchSession:
 
     async def _is_its_fault(self, reply: Reply, failed_at: float) -> bool:
         uplink = self._context.connectivity
-        if reply.unresolved and await uplink.is_resolver_down():
-            log.warning("resolver_outage", extra={"match": self._loaded.id})
-            await self._pause(uplink.probe_s)
-            return False
-        while (verdict := uplink.verdict(failed_at)) == "unclear":
-            await self._pause(VERDICT_POLL_S)
-        if verdict == "fault" and not await uplink.is_network_down(failed_at):
+        outage = await uplink.find_outage(reply, failed_at, self._pause)
+        if outage is None:
             return True
-        log.warning("network_outage", extra={"match": self._loaded.id})
+        log.warning(outage, extra={"match": self._loaded.id})
         await self._pause(uplink.probe_s)
         return False
 
@@ -362,21 +355,9 @@ class _MatchSession:
                 detail=reply.detail or FAULTS[fault],
                 request=body,
                 reply=reply.body,
-                timing={**timing_fields(reply), "attempts": reply.attempts, "status": reply.status},
+                timing=reply.latency() | {"attempts": reply.attempts, "status": reply.status},
             )
         ]
-
-
-def timing_fields(reply: Reply) -> Json:
-    """Return the latency breakdown of a call in milliseconds."""
-    timing = reply.timing
-    return {
-        "total_ms": reply.ms,
-        "dns_ms": timing.dns_ms,
-        "connect_ms": timing.connect_ms,
-        "wait_ms": timing.wait_ms,
-        "read_ms": timing.read_ms,
-    }
 
 
 # -- after the end --

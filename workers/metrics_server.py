@@ -7,17 +7,15 @@ import logging
 import socket
 import threading
 from functools import partial
-from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from prometheus_client import CONTENT_TYPE_LATEST
-from redis import Redis
+from prometheus_client import CollectorRegistry, MetricsHandler
 
 from referee.db.engine import Database
 from referee.metrics import shared
 from referee.metrics.database import DatabaseReader
-from referee.metrics.exposition import QueueFigures, ServiceCollector, expose
+from referee.metrics.exposition import QueueFigures, ServiceCollector
 from referee.settings import ListenAddress
 from workers import reports
 
@@ -29,16 +27,17 @@ STOP_S: Final = 0.05  # the longest time that the server takes to notice that it
 log = logging.getLogger(__name__)
 
 
-def create_collector(database: Database, redis: Redis) -> ServiceCollector:
-    """Return the collector of the service."""
-    return ServiceCollector(DatabaseReader(database), redis, read_queue)
-
-
 def read_queue(redis: Any) -> QueueFigures:
     """Return what workers and schedulers report. Raise ``RedisError`` if Redis does not answer."""
     found = reports.read_reports(redis)
     stalled_s = None if found.queue is None else float(found.queue.stalled_s or 0)
     return QueueFigures(found.workers, len(found.shortages), stalled_s)
+
+
+class _Handler(MetricsHandler):
+    """Answer one client, which must not take too long. Nothing is logged: Prometheus asks four times a minute."""
+
+    timeout = TIMEOUT_S
 
 
 class _Server(ThreadingHTTPServer):
@@ -54,11 +53,12 @@ class _Server(ThreadingHTTPServer):
 
 
 class MetricsServer:
-    """Serve ``GET /metrics``. ``step`` opens the address, again and again while it is in use."""
+    """Serve the metrics. ``step`` opens the address, again and again while it is in use."""
 
     def __init__(self, address: ListenAddress, database: Database, redis_url: str) -> None:
         self._address = address
-        self._collector = create_collector(database, shared.connect(redis_url))
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(ServiceCollector(DatabaseReader(database), shared.connect(redis_url), read_queue))
         self._server: ThreadingHTTPServer | None = None
         self._is_refused = False
 
@@ -72,7 +72,7 @@ class MetricsServer:
         if self._server is not None:
             return CHECK_S
         try:
-            self._server = _Server(self._address, self._create_handler())
+            self._server = _Server(self._address, _Handler.factory(self._registry))
         except OSError as error:
             if not self._is_refused:
                 found = {"address": str(self._address), "reason": error.strerror or str(error)}
@@ -87,25 +87,3 @@ class MetricsServer:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
-
-    def _create_handler(self) -> type[BaseHTTPRequestHandler]:
-        collector = self._collector
-
-        class Handler(BaseHTTPRequestHandler):
-            timeout = TIMEOUT_S
-
-            def do_GET(self) -> None:
-                if self.path.partition("?")[0] != "/metrics":
-                    self.send_error(HTTPStatus.NOT_FOUND, "The metrics are at /metrics")
-                    return
-                body = expose(collector)
-                self.send_response(HTTPStatus.OK)
-                self.send_header("Content-Type", CONTENT_TYPE_LATEST)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                """Log nothing: Prometheus asks four times a minute."""
-
-        return Handler

@@ -5,6 +5,7 @@ The database determines what is due. A wake-up names no work, so no harm is done
 
 import logging
 import secrets
+from collections.abc import Callable
 from typing import Final
 
 from redis import ConnectionPool, Redis
@@ -55,12 +56,7 @@ def wake(connection: Redis) -> bool:
         for _ in range(waiting, WAITING):
             _enqueue(runners, pipeline, "wake", RUN_DUE)
 
-    try:
-        connection.transaction(fill_up, runners.key)
-    except RedisError as error:
-        log.warning("wake_up_failed", extra={"reason": str(error)})
-        return False
-    return True
+    return _is_stored(lambda: connection.transaction(fill_up, runners.key))
 
 
 def can_wake(connection: Redis) -> bool:
@@ -68,13 +64,8 @@ def can_wake(connection: Redis) -> bool:
     pool = connection.connection_pool
     timeouts = dict.fromkeys(("socket_connect_timeout", "socket_timeout"), PROBE_S)
     probe = ConnectionPool(pool.connection_class, **{**pool.connection_kwargs, **timeouts})
-    try:
-        with Redis.from_pool(probe) as client:
-            client.set(_PROBE, b"", ex=60)
-    except RedisError as error:
-        log.warning("wake_up_failed", extra={"reason": str(error)})
-        return False
-    return True
+    with Redis.from_pool(probe) as client:
+        return _is_stored(lambda: client.set(_PROBE, b"", ex=60))
 
 
 def wake_alone(connection: Redis, match_id: str) -> bool:
@@ -92,12 +83,7 @@ def wake_alone(connection: Redis, match_id: str) -> bool:
         if not is_known:
             _enqueue(runners, pipeline, name, RUN_ALONE, match_id)
 
-    try:
-        connection.transaction(enqueue_once, runners.key)
-    except RedisError as error:
-        log.warning("wake_up_failed", extra={"match": match_id, "reason": str(error)})
-        return False
-    return True
+    return _is_stored(lambda: connection.transaction(enqueue_once, runners.key))
 
 
 def trim_history(runners: Queue, kept: int = JOBS_KEPT) -> None:
@@ -108,6 +94,16 @@ def trim_history(runners: Queue, kept: int = JOBS_KEPT) -> None:
                 pipeline.zrem(registry.key, *surplus)
                 pipeline.delete(*map(Job.key_for, surplus), *map(results.get_key, surplus))
                 pipeline.execute()
+
+
+def _is_stored(store: Callable[[], object]) -> bool:
+    """Return whether Redis stored something. Log why it did not."""
+    try:
+        store()
+    except RedisError as error:
+        log.warning("wake_up_failed", extra={"reason": str(error)})
+        return False
+    return True
 
 
 def _enqueue(runners: Queue, pipeline: Pipeline, name: str, function: str, *arguments: str) -> None:

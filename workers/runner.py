@@ -61,7 +61,11 @@ GRACE_S = 2.0  # time for open questions after a stop request
 
 
 class Runner:
-    """Run many matches concurrently in one event loop. ``run`` returns when nothing is due, or soon after ``stop``."""
+    """Run many matches concurrently in one event loop. ``run`` returns when nothing is due, or soon after ``stop``.
+
+    ``clock`` is that of the worker, which knows what happened before this work-horse was forked. ``report_shortage``
+    gets the reason when this host lacks resources.
+    """
 
     def __init__(
         self,
@@ -73,11 +77,9 @@ class Runner:
         record_claims: RecordClaims = lambda _kind, _claims: None,
         suite: CheckParameters | None = None,
         report_shortage: Callable[[str], None] | None = None,
-        open_matches: set[str] | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.counters = RunnerCounters()
-        self._open_matches = set() if open_matches is None else open_matches
         self._slots = settings.runner_slots
         self._capacity = Capacity(settings.runner_slots, seconds, report=report_shortage)
         self._master_key = settings.master_key
@@ -89,7 +91,9 @@ class Runner:
         self._handshake_limits = CallLimits(AddressCaps.for_handshakes())
         self._forced_move_waits = settings.forced_move_waits
         self._response_times = ResponseTimes()
-        self._connectivity = connectivity or Connectivity.create(settings, self._policy, clock)
+        self._connectivity = connectivity or Connectivity.create(
+            settings, self._policy, clock or ClockWatch.for_database(database)
+        )
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
         self._handshakes_running: Counter[str] = Counter()  # by owner
@@ -114,6 +118,13 @@ class Runner:
         log.info("stop_requested")
         self._stopping.set()
         asyncio.get_running_loop().call_later(GRACE_S, self._thread.give_up)
+
+    async def run_in_worker(self, *, match_id: str | None = None) -> RunnerCounters:
+        """Run until nothing is due or the worker of this work-horse requests a stop."""
+        asyncio.get_running_loop().add_signal_handler(shutdown.SIGNAL, self.stop)
+        if shutdown.is_stop_requested():
+            self.stop()
+        return await self.run(match_id=match_id)
 
     async def run(self, *, match_id: str | None = None) -> RunnerCounters:
         """Run everything that is due or, with ``match_id``, only that match, which other runners lost."""
@@ -268,12 +279,10 @@ class Runner:
     async def _play_match(self, claimed: ClaimedMatch) -> None:
         """Play a match, then return the places that it used."""
         begin_work(match=claimed.claim.match_id)
-        self._open_matches.add(claimed.claim.match_id)
         outcome = "handed_over"
         try:
             outcome = await self._play_claimed(claimed.claim)
         finally:
-            self._open_matches.discard(claimed.claim.match_id)
             self._metrics.count(catalog.MATCHES_ENDED, claimed.lane.kind, outcome)
             self._claimer.free(claimed)
 
@@ -404,33 +413,3 @@ class Runner:
         self._metrics.report("referee_runner_matches", lambda: self._claimer.in_use.total)
         self._metrics.report("referee_open_files", report_open_files)
         return Sender(self._metrics, connect(redis_url))
-
-
-async def run(
-    settings: Settings,
-    database: Database,
-    record_claims: RecordClaims,
-    *,
-    match_id: str | None = None,
-    clock: ClockWatch | None = None,
-    report_shortage: Callable[[str], None] | None = None,
-    open_matches: set[str] | None = None,
-) -> RunnerCounters:
-    """Run a runner in this event loop until nothing is due or its worker requests a stop.
-
-    ``clock`` is that of the worker, which knows what happened before this work-horse was forked. ``report_shortage``
-    gets the reason when this host lacks resources. ``open_matches`` contains the matches in progress at any time.
-    """
-    runner = Runner(
-        settings,
-        database,
-        record_claims=record_claims,
-        clock=clock or ClockWatch.for_database(database),
-        report_shortage=report_shortage,
-        open_matches=open_matches,
-    )
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(shutdown.SIGNAL, runner.stop)
-    if shutdown.is_stop_requested():
-        runner.stop()
-    return await runner.run(match_id=match_id)

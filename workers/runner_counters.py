@@ -26,12 +26,5 @@ class RunnerCounters:
 
     def to_json(self) -> dict[str, Any]:
         """Return what RQ keeps as the result of the job."""
-        return {
-            "matches": self.finished,
-            "decisions": self.decisions,
-            "handed_over": self.handed_over,
-            "failed": self.failed,
-            "handshakes": self.handshakes,
-            "checks": self.checks,
-            "ended": self.ended,
-        }
+        names = ("decisions", "handed_over", "failed", "handshakes", "checks", "ended")
+        return {"matches": self.finished} | {name: getattr(self, name) for name in names}

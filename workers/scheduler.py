@@ -32,7 +32,6 @@ from referee.workflows.ending import deal_group_closing
 from referee.workflows.erasing import erasure
 from workers import queues
 from workers.friendly_watch import FriendlyWatch
-from workers.ledger_parts import LedgerPartStorer
 from workers.metrics_server import MetricsServer
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
@@ -44,6 +43,7 @@ from workers.tournaments import TournamentAdvancer
 log = logging.getLogger(__name__)
 
 SWEEP_S = 1.0
+EXPIRING = (idempotency, requests, former_names)  # what is kept for some time
 
 
 class Scheduler:
@@ -86,10 +86,9 @@ class Scheduler:
         """
         with self._database.read() as session:
             groups_to_close = deal_groups.list_groups_to_close(session)
-            answers_old = idempotency.has_expired(session)
+            expired = [kept for kept in EXPIRING if kept.has_expired(session)]
             todo = claims.find_due_work(session)
             is_extra_work_due = extra_work.has_due(session)
-            requests_old = requests.has_expired(session)
             is_match_missing = queued_seats.is_oldest_missing(session)
             was_analyzed = statistics.has_statistics(session)
         for match_id in todo.isolated:
@@ -103,12 +102,9 @@ class Scheduler:
             log.error("queue_repaired")
             self._repair_queue()
         self._close(groups_to_close)
-        if answers_old:
+        for kept in expired:
             with self._database.write() as session:
-                idempotency.delete_expired(session)
-        if requests_old:
-            with self._database.write() as session:
-                requests.delete_expired(session)
+                kept.delete_expired(session)
         if was_analyzed:
             log.warning("statistics_removed")  # with them, pages are slower
             statistics.remove_statistics(self._database)
@@ -118,16 +114,13 @@ class Scheduler:
             self._announcer.notify()
 
     def _erase(self) -> None:
-        """Erase what is left of deleted bots whose matches are over, and former names that are not held any longer."""
+        """Erase what is left of deleted bots whose matches are over."""
         with self._database.read() as session:
-            names_old, is_erasure_left = former_names.has_expired(session), erasure.has_unfinished(session)
-        if names_old:
-            with self._database.write() as session:
-                former_names.delete_expired(session)
-        if is_erasure_left:
-            with self._database.write() as session:
-                erased = erasure.finish_erasures(session)
-            log.info("deleted_bots_erased", extra={"complete": erased})
+            if not erasure.has_unfinished(session):
+                return
+        with self._database.write() as session:
+            erased = erasure.finish_erasures(session)
+        log.info("deleted_bots_erased", extra={"complete": erased})
 
     def _repair_queue(self) -> None:
         with self._database.write() as session:
@@ -233,7 +226,6 @@ def main() -> int:
         return 2
     tasks = {
         "rating_errors": RatingErrorRefresher(database).step,
-        "ledger_parts": LedgerPartStorer(database).step,
         "month_closing": MonthCloser(database).step,
         "nightly_audit": NightlyAuditor(database).step,
     }
@@ -242,11 +234,7 @@ def main() -> int:
         server = MetricsServer(settings.metrics, database, settings.redis_url)
         tasks["metrics_server"] = server.step
     scheduler = Scheduler(
-        database,
-        queues.connect(settings.redis_url),
-        settings.master_key,
-        ladders,
-        runner_slots=settings.runner_slots,
+        database, queues.connect(settings.redis_url), settings.master_key, ladders, runner_slots=settings.runner_slots
     )
     threads = [
         threading.Thread(target=run_steps, args=(name, step, stopped, scheduler.working), name=name)

@@ -7,15 +7,16 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, Final
+from functools import partial, wraps
+from typing import Any, Final, TypeVar
 
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import Queue, Worker, worker_registration
 from rq.job import Job
-from rq.registry import StartedJobRegistry
+
+T = TypeVar("T")
 
 RECONNECT_S: Final = 1.0
 WARN_EVERY_S: Final = 60.0
@@ -52,8 +53,29 @@ class RedisWrites:
         self._warned_at = None
 
 
+def _tolerant(method: Callable[..., None]) -> Callable[..., None]:
+    """Return a method of RQ's worker that ignores errors of Redis, apart from the log."""
+
+    @wraps(method)
+    def call(worker: "TolerantWorker", *arguments: Any, **options: Any) -> None:
+        with worker.redis_writes.tolerate():
+            method(worker, *arguments, **options)
+
+    return call
+
+
 class TolerantWorker(Worker):
     """Continue when Redis fails, and register again when it is back."""
+
+    register_death = _tolerant(Worker.register_death)
+    check_for_suspension = _tolerant(Worker.check_for_suspension)
+    run_maintenance_tasks = _tolerant(Worker.run_maintenance_tasks)
+    set_state = _tolerant(Worker.set_state)
+    set_shutdown_requested_date = _tolerant(Worker.set_shutdown_requested_date)
+    set_current_job_working_time = _tolerant(Worker.set_current_job_working_time)
+    handle_execution_ended = _tolerant(Worker.handle_execution_ended)
+    handle_job_success = _tolerant(Worker.handle_job_success)
+    handle_job_failure = _tolerant(Worker.handle_job_failure)
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.redis_writes = RedisWrites()
@@ -73,27 +95,10 @@ class TolerantWorker(Worker):
         """Ask Redis for the address of this worker. Wait until it answers."""
         self._repeat_until_stored(partial(super()._set_ip_address, connection))
 
-    def register_death(self) -> None:
-        with self.redis_writes.tolerate():
-            super().register_death()  # type: ignore[no-untyped-call]  # of RQ
-
-    def check_for_suspension(self, burst: bool) -> None:
-        with self.redis_writes.tolerate():
-            super().check_for_suspension(burst)
-
-    def run_maintenance_tasks(self) -> None:
-        with self.redis_writes.tolerate():
-            super().run_maintenance_tasks()  # type: ignore[no-untyped-call]  # of RQ
-
     def dequeue_job_and_maintain_ttl(
         self, timeout: int | None, max_idle_time: int | None = None
     ) -> tuple[Job, Queue] | None:
-        while True:
-            try:
-                return super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
-            except RedisError as error:
-                self.redis_writes.note_failure(error)
-                time.sleep(RECONNECT_S)
+        return self._repeat_until_stored(partial(super().dequeue_job_and_maintain_ttl, timeout, max_idle_time))
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
         """Send a heartbeat of this worker, and register it again if Redis has forgotten it."""
@@ -110,36 +115,6 @@ class TolerantWorker(Worker):
             super().maintain_heartbeats(job)
             self._note_heartbeat()
 
-    def set_state(self, state: str, pipeline: Pipeline | None = None) -> None:
-        with self.redis_writes.tolerate():
-            super().set_state(state, pipeline)
-
-    def set_shutdown_requested_date(self) -> None:
-        with self.redis_writes.tolerate():
-            super().set_shutdown_requested_date()  # type: ignore[no-untyped-call]  # of RQ
-
-    def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
-        with self.redis_writes.tolerate():
-            super().set_current_job_working_time(current_job_working_time, pipeline)
-
-    def handle_execution_ended(self, job: Job, queue: Queue, heartbeat_ttl: int) -> None:
-        with self.redis_writes.tolerate():
-            super().handle_execution_ended(job, queue, heartbeat_ttl)
-
-    def handle_job_success(self, job: Job, queue: Queue, started_job_registry: StartedJobRegistry) -> None:
-        with self.redis_writes.tolerate():
-            super().handle_job_success(job, queue, started_job_registry)
-
-    def handle_job_failure(
-        self,
-        job: Job,
-        queue: Queue,
-        started_job_registry: StartedJobRegistry | None = None,
-        exc_string: str = "",
-    ) -> None:
-        with self.redis_writes.tolerate():
-            super().handle_job_failure(job, queue, started_job_registry, exc_string)
-
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
         """Log why a job failed. If Redis refused to store that it begins, only the wake-up is lost."""
         if isinstance(exc_info[1], RedisError):
@@ -147,16 +122,14 @@ class TolerantWorker(Worker):
         else:
             super().handle_exception(job, *exc_info)
 
-    def _repeat_until_stored(self, step: Callable[[], None]) -> None:
-        """Call ``step`` until Redis does not fail."""
+    def _repeat_until_stored(self, step: Callable[[], T]) -> T:
+        """Return the result of ``step``, which is called until Redis does not fail."""
         while True:
             try:
-                step()
+                return step()
             except RedisError as error:
                 self.redis_writes.note_failure(error)
                 time.sleep(RECONNECT_S)
-            else:
-                return
 
     def _note_heartbeat(self) -> None:
         """Note that Redis stores something. Register again after it has lost its data or refused writes for long."""

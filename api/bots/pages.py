@@ -3,8 +3,8 @@
 The pages contain only public data. Their scripts read the owner's data from the API with the owner's token.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response, current_app, request
@@ -53,39 +53,6 @@ OWN_ADVICE: Final = {  # advice by code, for codes that occur only in handshakes
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PlottedHistory:
-    """Hold recent changes of a rating, latest first, and their chart. ``more`` means that there are earlier ones."""
-
-    ladder: Ladder
-    drawing: Markup
-    changes: Sequence[DescribedChange]
-    more: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """Hold an opponent and the results against it."""
-
-    bot_id: str
-    name: str
-    totals: BotTotals
-    drawing: Markup
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Hold the results of a bot's last matches of one game."""
-
-    games: Sequence[str]
-    game: str
-    matches: int
-    rivals: Sequence[Rival]
-    others: int  # opponents that are not listed
-    seats: Sequence[tuple[int, int, BotTotals]]  # number of seats, seat (from 0), its totals
-    versions: Sequence[tuple[str | None, BotTotals]]
-
-
 @pages.view('/bots/<id("bot"):bot_id>', "game", "ladder")
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(current_session(), bot_id)
@@ -99,7 +66,7 @@ def bot(bot_id: str) -> Response:
         owner_name=listing.owner_name,
         certified=listing.certified,
         former_names=former_names.list_former_names(current_session(), bot_id),
-        friendly_rules=rules.describe_rules(rules.get_rules(current_session(), bot_id)),
+        friendly_rules=rules.SENTENCES[rules.get_challengers(current_session(), bot_id)],
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),
         ranks=ranks[:LADDERS],
@@ -148,45 +115,49 @@ def advice() -> dict[str, str]:
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 
-def history(ladder: Ladder, bot: Bot) -> PlottedHistory:
-    """Return the last ``STEPS`` changes of the bot's rating on this ladder, with their chart."""
+def history(ladder: Ladder, bot: Bot) -> dict[str, Any]:
+    """Return the last ``STEPS`` changes of the bot's rating on this ladder, with their chart, and if there are more."""
     changes = ratings.list_changes(current_session(), ladder.id, bot.id, limit=STEPS)
     steps = [_rating_step(change) for change in reversed(changes.items)]
     drawing = rating_history(steps, f"Rating of {bot.name}")
-    return PlottedHistory(ladder, drawing, changes.items, changes.next is not None)
+    return {"ladder": ladder, "drawing": drawing, "changes": changes.items, "more": changes.next is not None}
 
 
-def results(of: Bot) -> Results | None:
+def results(of: Bot) -> dict[str, Any] | None:
     """Return the bot's last results in the game of ``?game=``, by default in the one that it has played most.
 
     Return None if the bot has not played. Raise a 422 for a game that it has not played.
     """
     played = bot_stats.load_last_results(current_session(), of.id)
-    numbers: dict[str, int] = {}
-    for match in played:
-        numbers[match.game] = numbers.get(match.game, 0) + 1
     if not played:
         return None
+    numbers = Counter(match.game for match in played)
     game = request.args.get("game") or max(numbers, key=lambda name: numbers[name])
     if game not in numbers:
         raise invalid([("game", f"Must be one of the games that the bot has played: {', '.join(sorted(numbers))}.")])
     counted = [match for match in played if match.game == game]
-    by_rival = bot_stats.by_rival(counted)
-    names = bots.names_of(current_session(), list(by_rival)[:RIVALS])
+    by_rival = list(bot_stats.by_rival(counted).items())
+    names = bots.names_of(current_session(), [rival for rival, _ in by_rival[:RIVALS]])
     rivals = [
-        Rival(rival, names[rival], totals, draw_shares(totals.ahead, totals.level, totals.behind))
-        for rival, totals in list(by_rival.items())[:RIVALS]
+        {"bot_id": rival, "name": names[rival], "totals": totals, "drawing": draw_shares(totals)}
+        for rival, totals in by_rival[:RIVALS]
     ]
-    seats = [(number, seat, totals) for (number, seat), totals in bot_stats.by_seat(counted).items()]
-    versions = list(bot_stats.by_version(counted).items())
-    return Results(sorted(numbers), game, len(counted), rivals, len(by_rival) - len(rivals), seats, versions)
+    return {
+        "games": sorted(numbers),
+        "game": game,
+        "matches": len(counted),
+        "rivals": rivals,
+        "others": len(by_rival) - len(rivals),  # opponents that are not listed
+        "seats": [(number, seat, totals) for (number, seat), totals in bot_stats.by_seat(counted).items()],
+        "versions": list(bot_stats.by_version(counted).items()),
+    }
 
 
-def draw_shares(ahead: int, level: int, behind: int) -> Markup:
+def draw_shares(totals: BotTotals) -> Markup:
     """Return a bar that shows how often the bot was placed ahead of the opponent, level with it and behind it."""
-    counts = {"ahead": ahead, "level": level, "behind": behind}
+    counts = {"ahead": totals.ahead, "level": totals.level, "behind": totals.behind}
     parts = [StackPart(f"{name}: {count}", count, name) for name, count in counts.items()]
-    return stacked_bar(parts, f"{ahead} ahead, {level} level, {behind} behind")
+    return stacked_bar(parts, ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
 def recent(*bot_ids: str) -> dict[str, Any]:

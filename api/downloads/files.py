@@ -79,7 +79,7 @@ def _result_pieces(database: Database, which: ResultFilter, until: int) -> Itera
         if not seats:
             return
         yield map(seat_cells, seats)
-        after = seats[-1].seq
+        after = seats[-1]["seq"]
 
 
 def csv_of(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator[bytes]:

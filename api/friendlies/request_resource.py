@@ -7,7 +7,7 @@ from api import limits
 from api.auth import account, current_account
 from api.extended import Extended
 from api.friendlies.schemas import Decline, NewRequest, RequestQuery, RequestView
-from api.matches.friendly_terms import check_own_friendly
+from api.matches.friendly_terms import check_own_friendly, plan_match
 from api.views import Resource, current_session, master_key
 from referee.accounts import accounts
 from referee.accounts.scopes import Scope
@@ -17,8 +17,6 @@ from referee.db.paging import Page
 from referee.friendlies import requests
 from referee.friendlies.states import RequestState
 from referee.friendlies.tables import FriendlyRequest
-from referee.match.time_limits import Limits
-from referee.matches.scheduling import MatchPlan
 
 resource = Resource("friendly-requests", "/api/v1/friendly-requests", "Requests for friendlies.")
 
@@ -36,14 +34,7 @@ def create(wish: dict[str, Any]) -> Any:
     20 pending requests. If nobody has to be asked, the response is a 409.
     """
     check_own_friendly(wish)
-    plan = MatchPlan(
-        game=wish["game"],
-        bots=wish["bots"],
-        options=wish["options"],
-        limits=Limits(**wish["time"]),
-        rated=False,
-        created_by=current_account().id,
-    )
+    plan = plan_match(wish, rated=False)
     return present_request(requests.create_request(current_session(), plan, current_account().id))
 
 
@@ -70,7 +61,7 @@ def show(request_id: str) -> Any:
 def accept(request_id: str) -> Any:
     """Accept a request for a friendly with your bots
 
-    If the match cannot be created now, for example outside the hours of a bot, the response is a 409 and the request
+    If the match cannot be created now, for example because a bot is paused, the response is a 409 and the request
     stays pending.
     """
     account_id = current_account().id

@@ -1,6 +1,5 @@
-"""Show and change who may challenge a bot and when, and which accounts are accepted or blocked."""
+"""Show and change who may challenge a bot, and which accounts are accepted or blocked."""
 
-from dataclasses import replace
 from typing import Any
 
 from api.auth import account, anyone, current_account, viewer_id
@@ -17,14 +16,14 @@ from referee.friendlies import rules
 from referee.friendlies.states import Challengers, ChallengerVerdict
 from referee.friendlies.tables import ChallengerEntry
 
-resource = Resource("friendly-rules", "/api/v1", "Who may challenge a bot to friendlies, and when.")
+resource = Resource("friendly-rules", "/api/v1", "Who may challenge a bot to friendlies.")
 
 
 @resource.get('/bots/<id("bot"):bot_id>/friendlies', anyone, RulesView)
 def show(bot_id: str) -> Any:
     """Get who may challenge a bot, and why you cannot
 
-    Anyone can read the rules. With a token, `obstacle` says why your account cannot challenge the bot now, and
+    Anyone can read the rules. With a token, `obstacle` says why your account cannot challenge the bot, and
     `may_request` whether its owner can be asked.
     """
     return present_rules(bots.get_bot(current_session(), bot_id))
@@ -32,18 +31,13 @@ def show(bot_id: str) -> Any:
 
 @resource.patch('/bots/<id("bot"):bot_id>/friendlies', account, RulesView, scope=Scope.PLAY, body=RulesChanges)
 def change(changes: dict[str, Any], bot_id: str) -> Any:
-    """Change who may challenge one of your bots, and when
+    """Change who may challenge one of your bots
 
     The rules bind friendlies only, never rated matches or matches of tournaments. Friendlies that are already arranged
     are still played.
     """
     bot = bots.get_bot(current_session(), bot_id, owner_id=current_account().id)
-    wanted = rules.get_rules(current_session(), bot.id)
-    if "challengers" in changes:
-        wanted = replace(wanted, challengers=Challengers(changes["challengers"]))
-    if "hours" in changes:
-        wanted = replace(wanted, hours=changes["hours"])
-    rules.set_rules(current_session(), bot, wanted)
+    rules.set_challengers(current_session(), bot, Challengers(changes["challengers"]))
     return present_rules(bot)
 
 
@@ -78,15 +72,14 @@ def remove_challenger(account_id: str) -> None:
 
 
 def present_rules(bot: Bot) -> dict[str, Any]:
-    """Return the rules of a bot, with what keeps the caller from challenging it now."""
-    found = rules.get_rules(current_session(), bot.id)
+    """Return the rules of a bot, with what keeps the caller from challenging it."""
+    challengers = rules.get_challengers(current_session(), bot.id)
     caller = viewer_id()
     obstacle = None if caller is None else rules.find_obstacle(current_session(), caller, bot)
     return {
         "bot": bot.id,
-        "challengers": found.challengers,
-        "hours": found.hours,
-        "text": rules.describe_rules(found),
+        "challengers": challengers,
+        "text": rules.SENTENCES[challengers],
         "obstacle": None if obstacle is None else str(obstacle),
         "may_request": isinstance(obstacle, NeedsAcceptance),
     }

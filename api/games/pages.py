@@ -1,6 +1,5 @@
 """Serve the pages of games: the list, and each game's rules, ladders and tournaments."""
 
-from dataclasses import dataclass
 from functools import cache
 
 from flask import Response
@@ -27,25 +26,13 @@ RECENT = 50  # matches, of which one worth watching is chosen
 LISTED = 8  # most ladders, and most tournaments, on the page of a game
 
 
-@dataclass(frozen=True, slots=True)
-class GameEntry:
-    """Describe a game in the list. ``seats`` are the fewest and most, ``lead`` is the first paragraph of the rules."""
-
-    name: str
-    seats: tuple[int, int]
-    lead: str
-    running: int
-    ladders: int
-
-
 @pages.view("/games")
 def contents() -> Response:
-    running, ladders = (
-        matches.count_running_by_game(current_session()),
-        ratings.count_ladders_by_game(current_session()),
-    )
+    running = matches.count_running_by_game(current_session())
+    ladders = ratings.count_ladders_by_game(current_session())
     entries = [
-        GameEntry(name, (rules.seats[0], rules.seats[-1]), lead(name), running.get(name, 0), ladders.get(name, 0))
+        {"name": name, "seats": (rules.seats[0], rules.seats[-1]), "lead": lead(name)}
+        | {"running": running.get(name, 0), "ladders": ladders.get(name, 0)}
         for name, rules in catalogue().items()
     ]
     return page("games/list.html", entries=entries, guides=guides.guides())

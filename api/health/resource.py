@@ -86,9 +86,9 @@ def ready() -> Any:
     settings: Settings = current_app.config["SETTINGS"]
     egress = "dev" if settings.egress_allow else "private" if settings.private_bots else "public"
     more = {"status": status, "audit": audit, "audited_at": audited_at, "egress": egress, "version": __version__}
-    more["queue_stalled_s"] = health.stalled_s if health.queue == "stalled" else None
-    more["private_bots"] = settings.private_bots.split(",") if settings.private_bots else []
-    return Extended(health, **more), 200 if available else 503
+    stalled_s = health.stalled_s if health.queue == "stalled" else None
+    private_bots = settings.private_bots.split(",") if settings.private_bots else []
+    return Extended(health, queue_stalled_s=stalled_s, private_bots=private_bots, **more), 200 if available else 503
 
 
 def read_health() -> Health:

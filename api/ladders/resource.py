@@ -4,15 +4,7 @@ from typing import Any
 
 from api.auth import anyone
 from api.extended import Extended
-from api.ladders.schemas import (
-    BotRankView,
-    HistoryQuery,
-    LadderPageView,
-    LadderQuery,
-    LadderView,
-    RatingChangeView,
-    StandingQuery,
-)
+from api.ladders import schemas
 from api.pagination import envelope, read_cursor
 from api.views import Resource, current_session
 from referee.bots import bots
@@ -24,7 +16,7 @@ from referee.ladders.best_ratings import find_best_rating
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
 
 
-@resource.get("", anyone, items=LadderView, query=LadderQuery)
+@resource.get("", anyone, items=schemas.LadderView, query=schemas.LadderQuery)
 def list_ladders(query: dict[str, Any]) -> Any:
     """List ladders: the official one of each game, then the variants
 
@@ -36,7 +28,7 @@ def list_ladders(query: dict[str, Any]) -> Any:
     return Page([Extended(ladder, members=playing[ladder.id]) for ladder in page.items], page.next)
 
 
-@resource.get('/<id("lad"):ladder_id>', anyone, LadderPageView, query=StandingQuery)
+@resource.get('/<id("lad"):ladder_id>', anyone, schemas.LadderPageView, query=schemas.StandingQuery)
 def show(query: dict[str, Any], ladder_id: str) -> Any:
     """Get a ladder, best first
 
@@ -50,7 +42,7 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     return Extended(ladder, members=playing, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
 
-@resource.get('/<id("lad"):ladder_id>/ranks/<id("bot"):bot_id>', anyone, BotRankView)
+@resource.get('/<id("lad"):ladder_id>/ranks/<id("bot"):bot_id>', anyone, schemas.BotRankView)
 def show_rank(ladder_id: str, bot_id: str) -> Any:
     """Get the rank of a bot
 
@@ -67,7 +59,7 @@ def show_rank(ladder_id: str, bot_id: str) -> Any:
     return Extended(found[0].row, last_seq=last_seq, owner_best=best, changed_seq=changed_seq, total=total)
 
 
-@resource.get('/<id("lad"):ladder_id>/history', anyone, items=RatingChangeView, query=HistoryQuery)
+@resource.get('/<id("lad"):ladder_id>/history', anyone, items=schemas.RatingChangeView, query=schemas.HistoryQuery)
 def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     """List the rating changes of a bot, latest first
 

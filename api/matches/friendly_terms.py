@@ -9,7 +9,9 @@ from api.views import current_session
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.errors import Forbidden, NotFound
+from referee.match.time_limits import Limits
 from referee.matches.queue import quotas
+from referee.matches.scheduling import MatchPlan
 
 
 def check_own_friendly(terms: dict[str, Any]) -> list[Bot]:
@@ -37,3 +39,9 @@ def check_time(time: dict[str, int]) -> None:
             (f"time.{name}", f"Must be at most {most[name]} ms in a friendly. Organisers may set more.")
             for name in too_long
         )
+
+
+def plan_match(terms: dict[str, Any], *, rated: bool) -> MatchPlan:
+    """Return the plan of a match that the caller asks for."""
+    wanted = {name: terms[name] for name in ("game", "bots", "options")}
+    return MatchPlan(**wanted, limits=Limits(**terms["time"]), rated=rated, created_by=current_account().id)

@@ -8,7 +8,7 @@ from flask import Response, request
 from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
 from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
-from api.matches.friendly_terms import check_own_friendly, get_seated_bots
+from api.matches.friendly_terms import check_own_friendly, get_seated_bots, plan_match
 from api.matches.presentation import attach_group, visible_matches
 from api.matches.rights import may_void, record_act
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
@@ -21,8 +21,7 @@ from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.friendlies import rules
-from referee.match.time_limits import Limits
-from referee.matches import friendlies, matches
+from referee.matches import matches
 from referee.matches.lists import fault_reports
 from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.logs import logs
@@ -78,14 +77,7 @@ def arrange(new_match: dict[str, Any]) -> Any:
     seated = check_may_create(new_match)
     if not new_match["rated"]:
         rules.check_challenge(current_session(), current_account().id, seated)
-    plan = matches.MatchPlan(
-        game=new_match["game"],
-        bots=new_match["bots"],
-        options=new_match["options"],
-        limits=Limits(**new_match["time"]),
-        rated=new_match["rated"],
-        created_by=current_account().id,
-    )
+    plan = plan_match(new_match, rated=new_match["rated"])
     return attach_group(matches.create_match(current_session(), plan, master_key=master_key()))
 
 
@@ -193,13 +185,13 @@ def may_cancel(match: StoredMatch) -> bool:
     return (
         may_void(match)
         or (match.tournament_id is None and current_account().role == "organiser")
-        or current_account().id in friendlies.owners_of_friendly(current_session(), match)
+        or current_account().id in matches.owners_of_friendly(current_session(), match)
     )
 
 
 def is_own_friendly(match: StoredMatch) -> bool:
     """Return whether the match is a friendly that the caller created, or in which they have a bot."""
-    owners = friendlies.owners_of_friendly(current_session(), match)
+    owners = matches.owners_of_friendly(current_session(), match)
     return current_account().id in owners or (match.is_friendly and match.created_by == current_account().id)
 
 

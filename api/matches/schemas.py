@@ -5,23 +5,6 @@ from typing import Any
 from marshmallow import ValidationError, validate, validates_schema
 
 from api import fields
-from api.fields import (
-    Id,
-    Micro,
-    OptionalBody,
-    Part,
-    PlainText,
-    Points,
-    QueryBool,
-    QueryInt,
-    QueryTime,
-    Rounded,
-    Strict,
-    StrictBool,
-    StrictInt,
-    UtcDateTime,
-    View,
-)
 from api.games.schemas import GAMES, check_options
 from api.messages import Length
 from api.pagination import PageQuery
@@ -46,14 +29,14 @@ def check_distinct(ids: list[str]) -> None:
         raise ValidationError("Name each bot only once.")
 
 
-class TimeView(Strict):
-    budget_ms = StrictInt(
+class TimeView(fields.Strict):
+    budget_ms = fields.StrictInt(
         50,
         60_000,
         f"Time per decision in milliseconds; at most {MAX_TIME.budget_ms} in a friendly.",
         load_default=DEFAULTS.budget_ms,
     )
-    bank_ms = StrictInt(
+    bank_ms = fields.StrictInt(
         0,
         600_000,
         f"Bank of extra time per match in milliseconds; at most {MAX_TIME.bank_ms} in a friendly.",
@@ -61,34 +44,32 @@ class TimeView(Strict):
     )
 
 
-class FriendlyTerms(Strict):
+class FriendlyTerms(fields.Strict):
     """Describe a match that an owner arranges."""
 
     game = fields.OneOf(GAMES, required=True)
     bots = fields.List(
-        Id("bot"),
+        fields.Id("bot"),
         "Ids of the bots, in order of seats, without repetition. At least one bot must be your own.",
         required=True,
-        validate=Length(1, MAX_SEATS),
+        validate=[Length(1, MAX_SEATS), check_distinct],
     )
     options = fields.Dict("Options of the game; see GET /games.", keys=fields.String(), load_default=dict)
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
     def fits_the_game(self, match: dict[str, Any], **_: object) -> None:
-        if len(set(match["bots"])) < len(match["bots"]):
-            raise ValidationError({"bots": ["Name each bot only once."]})
         check_options(match["game"], len(match["bots"]), match["options"], seats_field="bots")
 
 
 class NewMatch(FriendlyTerms):
-    rated = StrictBool("Whether the match is rated. Only organisers may set this.", load_default=False)
+    rated = fields.StrictBool("Whether the match is rated. Only organisers may set this.", load_default=False)
 
 
 class MatchQuery(PageQuery):
     status = fields.OneOf(MatchState)
     bot = fields.List(
-        Id("bot"),
+        fields.Id("bot"),
         "Id of a bot that has a seat. Repeat it for matches of several bots: `bot=…&bot=…`.",
         attribute="bot_ids",
         validate=validate.And(Length(1, MAX_SEATS), check_distinct),
@@ -98,11 +79,11 @@ class MatchQuery(PageQuery):
         "Result of the first `bot`, by placement: against the best of the other bots given or, if there are none, "
         "against the best opponent at the table. Only matches that count have a result.",
     )
-    rated = QueryBool("Whether the match is rated.")
-    created_since = QueryTime("Only matches created at this time or later.")
-    created_before = QueryTime("Only matches created before this time.")
-    tournament = Id("trn", attribute="tournament_id")
-    tournament_round = QueryInt(1, LAST_ROUND, "The number of the round, from 1.")
+    rated = fields.QueryBool("Whether the match is rated.")
+    created_since = fields.QueryTime("Only matches created at this time or later.")
+    created_before = fields.QueryTime("Only matches created before this time.")
+    tournament = fields.Id("trn", attribute="tournament_id")
+    tournament_round = fields.QueryInt(1, LAST_ROUND, "The number of the round, from 1.")
     game = fields.OneOf(GAMES)
 
     @validates_schema
@@ -111,9 +92,9 @@ class MatchQuery(PageQuery):
             raise ValidationError({"result": [RESULT_NEEDS_BOT]})
 
 
-class CancelMatch(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone.", load_default="cancelled")
-    whole_group = StrictBool(f"Cancel {WHOLE_GROUP}. Required if there are any.", load_default=False)
+class CancelMatch(fields.OptionalBody):
+    reason = fields.PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone.", load_default="cancelled")
+    whole_group = fields.StrictBool(f"Cancel {WHOLE_GROUP}. Required if there are any.", load_default=False)
 
 
 class UnratedReason(fields.OneOf):
@@ -124,20 +105,20 @@ class UnratedReason(fields.OneOf):
         super().__init__(UNRATED_REASONS, f"{about} {listed}.", required=True, allow_none=True)
 
 
-class SeatRatingView(View):
-    before = Points("before", "Rating before the match in points, to one decimal.")
-    before_micro = Micro("before", "The same exactly, in millionths of a point.")
-    change = Points("change", "Change of the rating in points; 0 for an anchor.")
-    change_micro = Micro("change", "The same exactly, in millionths of a point.")
-    expected = Rounded(
+class SeatRatingView(fields.View):
+    before = fields.Points("before", "Rating before the match in points, to one decimal.")
+    before_micro = fields.Micro("before", "The same exactly, in millionths of a point.")
+    change = fields.Points("change", "Change of the rating in points; 0 for an anchor.")
+    change_micro = fields.Micro("change", "The same exactly, in millionths of a point.")
+    expected = fields.Rounded(
         3,
         "Expected score by the ratings before the match: the mean over the other seats that count, where 1 is a "
         "better placement, 0.5 a tie and 0 a worse one.",
     )
-    scored = Rounded(3, "The actual score, on the same scale.")
+    scored = fields.Rounded(3, "The actual score, on the same scale.")
 
 
-class SeatView(View):
+class SeatView(fields.View):
     seat = fields.Integer()
     bot = fields.String(
         "Id of the bot. Null until the match is over if it is rated, of an `anonymous` tournament.",
@@ -163,7 +144,7 @@ class SeatView(View):
     )
 
 
-class RevealView(View):
+class RevealView(fields.View):
     seed = fields.String("Seed of the deals: 32 bytes in hex.")
     nonces = fields.List(fields.String(), "Nonces of the bots, in the order of `entries`.")
     nonce_hashes = fields.List(fields.String())
@@ -175,7 +156,7 @@ class RevealView(View):
     )
 
 
-class OpeningFailureView(View):
+class OpeningFailureView(fields.View):
     bot = fields.String("Id of the bot; null until the group is revealed.", allow_none=True)
     code = fields.OneOf(
         OpeningFailure,
@@ -184,14 +165,14 @@ class OpeningFailureView(View):
     )
 
 
-class EndedOpeningView(View):
+class EndedOpeningView(fields.View):
     id = fields.String("Id of the deal group that was closed without a deal.")
     commitment = fields.String("SHA-256 of the seed and this id.")
     seed = fields.String("Seed that was not used: 32 bytes in hex.")
     failures = fields.List(fields.Nested(OpeningFailureView), "The bots that ended the opening.")
 
 
-class GroupView(View):
+class GroupView(fields.View):
     id = fields.String()
     kind = fields.OneOf(
         DealSharing,
@@ -211,18 +192,18 @@ class GroupView(View):
     reveal = fields.Nested(RevealView, "Seed and nonces; null until the group is revealed.", allow_none=True)
 
 
-class RatedOnView(View):
+class RatedOnView(fields.View):
     id = fields.String()
     name = fields.String()
 
 
-class MatchView(View):
+class MatchView(fields.View):
     id = fields.String()
     game = fields.String()
     rules_version = fields.Integer()
     options = fields.Dict()
     seats = fields.List(fields.Nested(SeatView))
-    time = Part(TimeView)
+    time = fields.Part(TimeView)
     rated = fields.Boolean()
     unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
     rated_on = fields.Nested(
@@ -243,10 +224,10 @@ class MatchView(View):
     )
     rematch_of = fields.String("The voided or cancelled match that this match repeats.", allow_none=True)
     group_id = fields.String("Id of the deal group. The log can be read when the group is over.")
-    created_at = UtcDateTime()
-    started_at = UtcDateTime(allow_none=True)
-    finished_at = UtcDateTime(allow_none=True)
-    log_deleted_at = UtcDateTime(
+    created_at = fields.UtcDateTime()
+    started_at = fields.UtcDateTime(allow_none=True)
+    finished_at = fields.UtcDateTime(allow_none=True)
+    log_deleted_at = fields.UtcDateTime(
         "When the log was deleted, by a rule of the operator for age or size; null if it is kept. The match is "
         "then signed, but not replayable.",
         allow_none=True,

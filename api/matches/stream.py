@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
-from sqlalchemy.orm import Session
 
 from api.streams.messages import encode_message
 from api.streams.stream import RECONNECT, Accept, Feed, Stream
@@ -97,12 +96,10 @@ class MatchStream(Stream[MatchStreamFeed]):
             visibilities = visibility.load_visibilities(session, [feed.id for feed in active])
             for feed in active:
                 with self._isolate_errors(feed):
-                    self._update_feed(session, feed, visibilities[feed.id])
-
-    def _update_feed(self, session: Session, feed: MatchStreamFeed, standing: MatchVisibility) -> None:
-        feed.visible.read_new_rows(session, standing)
-        placements = visibility.load_placements(session, feed.id) if standing.has_ended else None
-        self._send_changes(feed, standing, placements)
+                    standing = visibilities[feed.id]
+                    feed.visible.read_new_rows(session, standing)
+                    placements = visibility.load_placements(session, feed.id) if standing.has_ended else None
+                    self._send_changes(feed, standing, placements)
 
     def _send_changes(self, feed: MatchStreamFeed, visibility: MatchVisibility, placements: list[int] | None) -> None:
         """Send, in this order, new rows, the state if it has changed, and the end once the whole log is public."""

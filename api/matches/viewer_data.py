@@ -4,7 +4,7 @@ from typing import Any
 
 from api.views import current_session
 from referee import viewer
-from referee.matches import friendlies
+from referee.matches import matches
 from referee.matches.lists import fault_reports
 from referee.matches.logs import logs
 from referee.matches.states import ENDED
@@ -36,7 +36,7 @@ def viewer_data(match: StoredMatch, view: Json) -> Json:
         "rated": match.rated,
         "tournament": match.tournament_id,
         "open": is_open,
-        "owners": [] if match.status in ENDED else sorted(friendlies.owners_of_friendly(current_session(), match)),
+        "owners": [] if match.status in ENDED else sorted(matches.owners_of_friendly(current_session(), match)),
         "header": header,
         "faults": _advice_on(match) if is_open else None,
         "presentations": {match.game: presentations().get(match.game)},

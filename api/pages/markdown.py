@@ -42,7 +42,8 @@ def render_markdown(text: str, resolve: Resolve) -> Rendered:
     """Return the rendered page. ``resolve`` converts relative links; a link becomes plain text if it returns None."""
     tokens = _PARSER.parse(COMMENT.sub("", text))
     title = next((tokens[index + 1].content for index, token in enumerate(tokens) if _is_title(token)), "")
-    tokens = list(_without_empty_heads(_after_title(tokens)))
+    after_title = tokens[3:] if tokens and _is_title(tokens[0]) else tokens
+    tokens = list(_without_empty_heads(after_title))
     contents = tuple(_add_heading_ids(tokens))
     _resolve_links(tokens, resolve)
     return Rendered(title.replace("`", ""), Markup(_PARSER.renderer.render(tokens, _PARSER.options, {})), contents)  # noqa: S704  # our own text, with HTML disabled
@@ -55,10 +56,6 @@ def slug(text: str) -> str:
 
 def _is_title(token: Token) -> bool:
     return token.type == "heading_open" and token.tag == "h1"
-
-
-def _after_title(tokens: Sequence[Token]) -> Sequence[Token]:
-    return tokens[3:] if tokens and _is_title(tokens[0]) else tokens
 
 
 def _without_empty_heads(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final
 
 from flask import Response, request
@@ -33,6 +33,8 @@ def reuse_renderings(view: View) -> View:
     The view returns a page that is the same for all readers. A request without If-None-Match gets a new rendering.
     """
 
+    make_cache = partial(Cache[Rendering], MOST_BYTES, lambda rendering: len(rendering.body))
+
     @wraps(view)
     def show(*args: Any, **kwargs: Any) -> Any:
         def render(before: Rendering | None, *, patient: bool) -> Rendering:
@@ -44,11 +46,7 @@ def reuse_renderings(view: View) -> View:
         if "If-None-Match" not in request.headers:
             return view(*args, **kwargs)
         key = f"{request.accept_encodings['gzip'] > 0} {request.full_path}"
-        rendering = get_shared("referee.renderings", _new_cache).get(key, render).made
+        rendering = get_shared("referee.renderings", make_cache).get(key, render).made
         return Response(rendering.body, headers=Headers(rendering.headers))
 
     return show
-
-
-def _new_cache() -> Cache[Rendering]:
-    return Cache(MOST_BYTES, lambda rendering: len(rendering.body))

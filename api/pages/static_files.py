@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -61,8 +61,11 @@ def install(app: Flask) -> None:
             return send_static_file(rest, CACHE_FOREVER)
         return send_static_file(rest if version.startswith("v-") else name, "no-cache")
 
+    def send_unasked(name: str) -> Response:
+        return send_static_file(name, CACHE_A_DAY)
+
     for path, name in UNASKED.items():
-        app.add_url_rule(path, name.partition(".")[0], partial(send_static_file, name, CACHE_A_DAY))
+        app.add_url_rule(path, view_func=send_unasked, defaults={"name": name})
 
     @app.get("/robots.txt")
     def robots() -> Response:

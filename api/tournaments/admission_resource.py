@@ -5,14 +5,7 @@ from typing import Any, Final
 from api.auth import account, current_account
 from api.extended import Extended
 from api.pagination import list_of, single_page
-from api.tournaments.access import (
-    TOURNAMENT,
-    WITH_CODE,
-    get_entrant_bot,
-    get_managed_tournament,
-    get_visible_tournament,
-    record_act,
-)
+from api.tournaments import access
 from api.tournaments.admission_schemas import AdmissionBody, AdmissionView, EntryRequestView, NewEntryRequest, Refusal
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.presentation import visible_entry
@@ -25,7 +18,7 @@ from referee.errors import Forbidden
 from referee.tournaments import admission, tournaments
 from referee.tournaments.tables import EntryRequest
 
-resource = Resource("admission", TOURNAMENT, "Who may enter a tournament.")
+resource = Resource("admission", access.TOURNAMENT, "Who may enter a tournament.")
 
 REQUEST: Final = '/requests/<id("bot"):bot_id>'
 
@@ -36,7 +29,7 @@ def show_admission(tournament_id: str) -> Any:
 
     Only its organisers and the operator may do this.
     """
-    return admission.load_admission(current_session(), get_managed_tournament(tournament_id))
+    return admission.load_admission(current_session(), access.get_managed_tournament(tournament_id))
 
 
 @resource.put("/admission", account, AdmissionView, body=AdmissionBody, secret=True, scope=Scope.ORGANISE)
@@ -46,22 +39,24 @@ def set_admission(body: dict[str, Any], tournament_id: str) -> Any:
     An account may enter bots if it is a guest or sends the code. With neither a code nor guests, every account may.
     Bots that are entered stay.
     """
-    tournament = get_managed_tournament(tournament_id)
+    tournament = access.get_managed_tournament(tournament_id)
     found = admission.set_admission(current_session(), tournament.id, **body)
     guests = [guest.id for guest in found.guests]
-    record_act(ActKind.ADMISSION_SET, tournament, has_code=found.join_code is not None, guests=guests)
+    access.record_act(ActKind.ADMISSION_SET, tournament, has_code=found.join_code is not None, guests=guests)
     return found
 
 
-@resource.post("/requests", account, EntryRequestView, body=NewEntryRequest, status=201, scope=Scope.PLAY, **WITH_CODE)
+@resource.post(
+    "/requests", account, EntryRequestView, body=NewEntryRequest, status=201, scope=Scope.PLAY, **access.WITH_CODE
+)
 def request_entry(wish: dict[str, Any], tournament_id: str) -> Any:
     """Ask the organiser to enter your bot
 
     For tournaments with `approval`. Asking again changes nothing. The answer comes as the notification
     `tournament.entry_decided`.
     """
-    tournament = get_visible_tournament(tournament_id)
-    bot = get_entrant_bot(wish["bot"], tournament)
+    tournament = access.get_visible_tournament(tournament_id)
+    bot = access.get_entrant_bot(wish["bot"], tournament)
     admission.check_may_enter(current_session(), tournament, current_account(), wish.get("code"))
     request = admission.request_entry(current_session(), tournament_id, bot.id)
     return _visible_request(request, bot), {"Location": f"/api/v1/tournaments/{tournament_id}/requests"}
@@ -73,7 +68,7 @@ def list_requests(tournament_id: str) -> Any:
 
     Organisers of the tournament see all, others see those for their own bots.
     """
-    tournament = get_visible_tournament(tournament_id)
+    tournament = access.get_visible_tournament(tournament_id)
     caller = current_account()
     owner_id = None if tournaments.is_manager(caller, tournament) else caller.id
     found = admission.list_requests(current_session(), tournament.id, owner_id=owner_id)
@@ -87,9 +82,9 @@ def approve(tournament_id: str, bot_id: str) -> Any:
     Its owner is notified. Only organisers of the tournament and the operator may do this. Without an open request, the
     response is a 404; if the bot cannot be entered now, for example because the tournament is full, it is a 409.
     """
-    tournament = get_managed_tournament(tournament_id)
+    tournament = access.get_managed_tournament(tournament_id)
     entry = admission.approve(current_session(), tournament.id, bot_id)
-    record_act(ActKind.REQUEST_APPROVED, tournament, bot_id)
+    access.record_act(ActKind.REQUEST_APPROVED, tournament, bot_id)
     return visible_entry(entry, bots.get_bot(current_session(), bot_id))
 
 
@@ -99,9 +94,9 @@ def refuse(wish: dict[str, Any], tournament_id: str, bot_id: str) -> Any:
 
     Its owner cannot ask again; you can still invite them to enter it (`POST …/invitations`).
     """
-    tournament = get_managed_tournament(tournament_id)
+    tournament = access.get_managed_tournament(tournament_id)
     request = admission.refuse(current_session(), tournament.id, bot_id, wish["reason"])
-    record_act(ActKind.REQUEST_REFUSED, tournament, bot_id, reason=wish["reason"])
+    access.record_act(ActKind.REQUEST_REFUSED, tournament, bot_id, reason=wish["reason"])
     return _visible_request(request, bots.get_bot(current_session(), bot_id))
 
 

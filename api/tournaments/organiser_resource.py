@@ -10,7 +10,7 @@ from api.views import Resource, current_session
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.errors import Forbidden
-from referee.tournaments import organisers
+from referee.tournaments import tournaments
 from referee.workflows.accounts import invitations
 
 resource = Resource("organisers", TOURNAMENT, "Accounts that run a tournament together.")
@@ -40,5 +40,5 @@ def remove(tournament_id: str, account_id: str) -> None:
         raise Forbidden("The account that created the tournament or took it over can only leave it itself.")
     if account_id == tournament.created_by:
         require_scope(Scope.ALL)
-    organisers.remove_organiser(current_session(), tournament.id, account_id)
+    tournaments.remove_organiser(current_session(), tournament.id, account_id)
     record_act(ActKind.ORGANISER_REMOVED, tournament, account_id)

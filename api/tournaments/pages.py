@@ -36,8 +36,8 @@ from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings.presentation import deciding_columns, point_digits, shown_tie_breaks
 from referee.tournaments import entries as entering
-from referee.tournaments import organisers, round_lists, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
+from referee.tournaments import round_lists, round_timing, tournaments, watching
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, RoundState, TournamentState
@@ -104,7 +104,7 @@ def show(tournament_id: str) -> Response:
         bracket=bracket and draw_bracket(bracket, tournament.name),
         podium=find_podium(tournament),
         bracket_rounds=bracket,
-        newest=newest_matches(tournament),
+        newest=match_views(watching.list_newest_ended(current_session(), tournament.id, limit=NEWEST)),
         description=tournament.description and render_untrusted(tournament.description),
         lines=list(describe_terms(editable_terms(tournament) | extra)),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
@@ -137,7 +137,7 @@ def tournament_context(tournament: Tournament) -> Json:
         "tournament": tournament,
         "next_round": round_timing.next_round_start(current_session(), tournament),
         "now": current_time(current_session()),
-        "organisers": organisers.list_organisers(current_session(), tournament),
+        "organisers": tournaments.CO_ORGANISERS.list(current_session(), tournament),
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
@@ -177,11 +177,6 @@ def standings_context(tournament: Tournament, number: int, *, all_columns: bool 
         "numbered": numbered,
         "results": len(kept.made.outcomes),
     }
-
-
-def newest_matches(tournament: Tournament) -> list[Json]:
-    """Return the matches that ended last, newest first."""
-    return match_views(watching.list_newest_ended(current_session(), tournament.id, limit=NEWEST))
 
 
 def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:

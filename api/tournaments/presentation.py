@@ -11,7 +11,7 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.matches.voids import count_voided_matches
 from referee.standings import TIE_BREAKS
-from referee.tournaments import admission, entries, organisers, round_timing
+from referee.tournaments import admission, entries, round_timing, tournaments
 from referee.tournaments.progress import load_progress
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -25,7 +25,7 @@ def attach_progress(tournament: Tournament) -> Extended:
         tournament,
         entries=counts,
         next_round_at=None if waiting is None else waiting[1],
-        organisers=organisers.list_organisers(current_session(), tournament),
+        organisers=tournaments.CO_ORGANISERS.list(current_session(), tournament),
         requires_code=tournament.join_code is not None,
         has_guests=admission.has_guests(current_session(), tournament.id),
         table_sizes=table_sizes(tournament, counts.entered),

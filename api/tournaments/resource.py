@@ -9,16 +9,9 @@ from api.auth import account, anyone, current_account, may_organise, viewer
 from api.extended import Extended
 from api.matches.presentation import visible_matches
 from api.matches.schemas import MatchView
+from api.tournaments import schemas
 from api.tournaments.access import get_managed_tournament, get_visible_tournament, record_act
 from api.tournaments.presentation import attach_progress, editable_terms
-from api.tournaments.schemas import (
-    CancelTournament,
-    NewTournament,
-    TournamentChanges,
-    TournamentQuery,
-    TournamentView,
-    WholeTournamentView,
-)
 from api.views import Resource, View, current_session, master_key
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
@@ -34,7 +27,7 @@ from referee.workflows.voids import tournament_cancellation
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
 
 
-@resource.post("", account, WholeTournamentView, body=NewTournament, status=201, scope=Scope.ORGANISE)
+@resource.post("", account, schemas.WholeTournamentView, body=schemas.NewTournament, status=201, scope=Scope.ORGANISE)
 def draft(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
@@ -52,7 +45,7 @@ def draft(new: dict[str, Any]) -> Any:
     return _record(ActKind.TOURNAMENT_DRAFTED, drafted, name=drafted.name)
 
 
-@resource.get("", anyone, items=TournamentView, query=TournamentQuery)
+@resource.get("", anyone, items=schemas.TournamentView, query=schemas.TournamentQuery)
 def list_tournaments(query: dict[str, Any]) -> Any:
     """List tournaments, newest first
 
@@ -61,7 +54,7 @@ def list_tournaments(query: dict[str, Any]) -> Any:
     return tournaments.list_tournaments(current_session(), viewer=viewer(), **query)
 
 
-@resource.get('/<id("trn"):tournament_id>', anyone, WholeTournamentView)
+@resource.get('/<id("trn"):tournament_id>', anyone, schemas.WholeTournamentView)
 def show(tournament_id: str) -> Any:
     """Get a tournament: its terms and its progress
 
@@ -82,7 +75,11 @@ def _name_terms(view: View) -> View:
 
 
 @resource.patch(
-    '/<id("trn"):tournament_id>', account, WholeTournamentView, body=TournamentChanges, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>',
+    account,
+    schemas.WholeTournamentView,
+    body=schemas.TournamentChanges,
+    scope=Scope.ORGANISE,
 )
 @_name_terms
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
@@ -122,7 +119,7 @@ def _record(kind: ActKind, tournament: Tournament, **more: Any) -> Extended:
     return attach_progress(tournament)
 
 
-@resource.post('/<id("trn"):tournament_id>/open', account, WholeTournamentView, scope=Scope.ORGANISE)
+@resource.post('/<id("trn"):tournament_id>/open', account, schemas.WholeTournamentView, scope=Scope.ORGANISE)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries
 
@@ -134,7 +131,7 @@ def open_entries(tournament_id: str) -> Any:
 
 
 @resource.post(
-    '/<id("trn"):tournament_id>/start', account, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>/start', account, schemas.WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
 )
 def start(tournament_id: str) -> Any:
     """Close the entries and start
@@ -147,7 +144,7 @@ def start(tournament_id: str) -> Any:
     return _record(ActKind.TOURNAMENT_STARTED, changed)
 
 
-@resource.post('/<id("trn"):tournament_id>/pause', account, WholeTournamentView, scope=Scope.ORGANISE)
+@resource.post('/<id("trn"):tournament_id>/pause', account, schemas.WholeTournamentView, scope=Scope.ORGANISE)
 def pause(tournament_id: str) -> Any:
     """Pause a tournament: no further match begins
 
@@ -159,7 +156,7 @@ def pause(tournament_id: str) -> Any:
 
 
 @resource.post(
-    '/<id("trn"):tournament_id>/resume', account, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>/resume', account, schemas.WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
 )
 def resume(tournament_id: str) -> Any:
     """Resume a paused tournament
@@ -172,7 +169,11 @@ def resume(tournament_id: str) -> Any:
 
 
 @resource.post(
-    '/<id("trn"):tournament_id>/cancel', account, WholeTournamentView, body=CancelTournament, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>/cancel',
+    account,
+    schemas.WholeTournamentView,
+    body=schemas.CancelTournament,
+    scope=Scope.ORGANISE,
 )
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament

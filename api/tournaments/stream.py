@@ -190,7 +190,10 @@ class TournamentStream(Stream[TournamentFeed]):
     def _send_standings(self, feed: TournamentFeed, began: float) -> None:
         table = self._table(feed)
         seq = table["as_of_seq"]
-        last = feed.last_match if seq is None or seq >= feed.last_match else self._last_counting(feed)
+        last = feed.last_match
+        if seq is not None and seq < last:
+            with self.database.read() as session:
+                last = watching.last_counting_seq(session, feed.id)
         data = orjson.dumps(table)
         moment = time.monotonic()
         with self._changed:
@@ -202,10 +205,6 @@ class TournamentStream(Stream[TournamentFeed]):
             if data != feed.standings:
                 feed.standings = data
                 self._send(feed, encode_message("standings", self._sent_seq or 0, data))
-
-    def _last_counting(self, feed: TournamentFeed) -> int:
-        with self.database.read() as session:
-            return watching.last_counting_seq(session, feed.id)
 
     def _table(self, feed: TournamentFeed) -> Json:
         try:

@@ -20,7 +20,7 @@ from referee.errors import RefereeError
 from referee.ladders import daily_exchanges, ledger, owner_exchanges, ranks
 from referee.ladders.kinds import EntryKind
 from referee.ladders.owner_exchanges import Sums
-from referee.ladders.tables import Ladder, LedgerPart, Rating, RatingChange
+from referee.ladders.tables import Ladder, Rating, RatingChange
 
 MAX_NAMED: Final = 20  # repaired values listed in the reason of the entry
 
@@ -80,9 +80,7 @@ def repair_ladder(session: Session, ladder_id: str) -> RepairReport:
     report.repairs += map(str, walk.values())
     _rewrite_values(session, walk)
     report.seq = ledger.append_entry(session, ladder_id, EntryKind.REPAIR, None, report.reason)
-    session.execute(delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id))
-    ladder = update(Ladder).where(Ladder.id == ladder_id)
-    session.execute(ladder.values(frozen_reason=None, rows_changed=Ladder.rows_changed + 1))
+    session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
     session.expire_all()
     return report
 

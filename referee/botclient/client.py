@@ -21,7 +21,7 @@ from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
 from referee.botclient.name_lookup import LookUp
 from referee.botclient.reply import Reply, Timing
-from referee.errors import CallNotMade, NoAuthorities, NoRoom, Unavailable, UrlRefused
+from referee.errors import CallNotMade, NoRoom, Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
 from referee.private_ranges import Address
@@ -109,10 +109,7 @@ class BotCaller:
 
         ``before_sending`` is called over the open connection before each attempt; what it raises ends the call.
         """
-        return await self._call("POST", path, body, id, deadline_ms, before_sending)
-
-    async def get(self, path: str, id: str, deadline_ms: int) -> Reply:
-        return await self._call("GET", path, b"", id, deadline_ms)
+        return await self.send("POST", path, body, id, deadline_ms, before_sending)
 
     @property
     def is_connected(self) -> bool:
@@ -124,7 +121,7 @@ class BotCaller:
             self._connection.abort()
             self._connection = None
 
-    async def _call(
+    async def send(
         self,
         method: str,
         path: str,
@@ -133,6 +130,7 @@ class BotCaller:
         deadline_ms: int,
         before_sending: BeforeSending | None = None,
     ) -> Reply:
+        """Make a call with any method. ``post`` explains the parameters."""
         self.cancelled_ms = None
         async with self._slots:
             call = _Call(asyncio.get_running_loop(), deadline_ms, self._lag, before_sending)
@@ -145,10 +143,8 @@ class BotCaller:
                 fault = refused.code if refused.code in FAULTS else "egress_denied"
                 return call.reply(fault, refused.reason)
             except Unavailable as error:
-                reply = call.reply("uplink_down", f"on our side: {error}")
-                return reply._replace(
-                    no_authorities=isinstance(error, NoAuthorities), no_room=isinstance(error, NoRoom)
-                )
+                kind = type(error) if isinstance(error, CallNotMade | NoRoom) else CallNotMade
+                return call.reply("uplink_down", f"on our side: {error}")._replace(error=kind)
             finally:
                 self._lag.end()
 
@@ -327,10 +323,7 @@ class _Call:
             body=response.raw if response else b"",
             ms=min(max(elapsed_ms, 0), self._deadline_ms),
             timing=Timing(
-                dns_ms=round(1000 * self._dns, 1),
-                connect_ms=round(1000 * self._connect, 1),
-                wait_ms=round(1000 * self._wait, 1),
-                read_ms=round(1000 * self._read, 1),
+                *(round(1000 * spent_s, 1) for spent_s in (self._dns, self._connect, self._wait, self._read))
             ),
             attempts=self.attempts,
             sent=self._sent,
@@ -375,9 +368,7 @@ class BotSeat:
         else:
             decision = messages.Decision(fault=reply.fault, detail=reply.detail)
         self.last, self.error = (body, reply), decision.error
-        if reply.fault and reply.fault not in FAULTS:
-            error = NoAuthorities if reply.no_authorities else NoRoom if reply.no_room else CallNotMade
-            raise error(f"{reply.fault}: {reply.detail}")
+        reply.require_made()
         return Answer(
             request.seat, decision.action, decision.choice, trouble=decision.fault, ms=reply.ms, note=decision.note
         )
@@ -420,7 +411,7 @@ def check_proof(reply: Reply, nonce: str, bot_secrets: Sequence[str]) -> Reply:
 
 async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
     """Fetch the bot's manifest. The ``manifest`` of the result is None if the reply has a fault."""
-    reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", NOTICE_MS)
+    reply = await caller.send("GET", "/", b"", f"manifest_{secrets.token_hex(16)}", NOTICE_MS)
     manifest, reply = reply.read(messages.read_manifest)
     return HandshakeResult(reply, manifest)
 

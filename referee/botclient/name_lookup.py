@@ -62,14 +62,12 @@ class LookUps:
         self,
         *,
         max_turns: int = MAX_TURNS,
-        max_threads: int = MAX_THREADS,
         max_threads_per_owner: int = MAX_THREADS_PER_OWNER,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._seconds = seconds
         self._late: dict[str, float] = {}  # by owner: when a look-up got no answer in time, the earliest first
         self._max_turns = max_turns
-        self._max_threads = max_threads
         self._max_threads_per_owner = max_threads_per_owner
         self._jobs: dict[tuple[str, LookUp], _NameLookup] = {}
         self._waiting: dict[str, deque[_NameLookup]] = {}  # by owner, in the order of their turns
@@ -138,13 +136,12 @@ class LookUps:
 
     def _next_owner(self) -> str | None:
         """Return the owner whose look-up is next, or None if there is no room for any."""
-        if self._turns >= self._max_turns or self._threads.total() >= self._max_threads:
+        if self._turns >= self._max_turns or self._threads.total() >= MAX_THREADS:
             return None
         if (first := next(filter(self._is_first, self._waiting), None)) is not None:
             return first
         shared_turns = max(1, self._max_turns - self._max_turns // RESERVED_PART)
-        shared_threads = max(1, self._max_threads - self._max_threads // RESERVED_PART)
-        if self._turns >= shared_turns or self._threads.total() >= shared_threads:
+        if self._turns >= shared_turns or self._threads.total() >= MAX_THREADS - MAX_THREADS // RESERVED_PART:
             return None
         others = (owner for owner in self._waiting if self._threads[owner] < self._thread_limit(owner))
         return min(others, key=lambda owner: self._threads[owner], default=None)

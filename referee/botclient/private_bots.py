@@ -8,19 +8,18 @@ import asyncio
 import errno
 import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from ipaddress import IPv4Address, ip_address
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from referee.botclient.name_lookup import LookUp, system_look_up
 from referee.errors import Unavailable
 from referee.private_ranges import Address, AddressRange, parse_private_ranges
 from referee.settings import BadSettings, Settings
 
 FRESH_S: Final = 10.0  # age up to which looked-up addresses of the service are used
-
-LookUpHost = Callable[[str], Iterable[str]]
 
 
 class PrivateBots:
@@ -31,13 +30,13 @@ class PrivateBots:
         ranges: Sequence[AddressRange],
         hosts: Sequence[str] = (),
         *,
-        look_up: LookUpHost | None = None,
+        look_up: LookUp | None = None,
         is_own: Callable[[Address], bool] | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.ranges = tuple(ranges)
         self._hosts = tuple(hosts)
-        self._look_up = look_up or look_up_host
+        self._look_up = look_up or system_look_up
         self._is_own = is_own or is_address_of_this_host
         self._seconds = seconds
         self._known: dict[str, frozenset[Address]] = {}
@@ -122,12 +121,6 @@ def hosts_of(url: str) -> list[str]:
     return [host for host in hosts if host and not host.startswith("/")]
 
 
-def look_up_host(host: str) -> list[str]:
-    """Return the addresses of a host. Raise ``OSError`` if it is not found."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [str(place[4][0]).partition("%")[0] for place in found]
-
-
 def is_address_of_this_host(address: Address) -> bool:
     """Return whether this host has the address, which can then be bound. Where any address can be, all are its own.
 
@@ -146,8 +139,8 @@ def is_address_of_this_host(address: Address) -> bool:
 
 def _find(host: str) -> list[Address]:
     try:
-        return [ip_address(text) for text in look_up_host(host)]
-    except (OSError, UnicodeError):
+        return [ip_address(text) for text in system_look_up(host)]
+    except (OSError, UnicodeError, Unavailable):
         return []  # every connection looks it up again, and none is made while it is not found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from referee.errors import CallNotMade, Unavailable
 from referee.protocol import messages
 
 Content = TypeVar("Content")
@@ -30,8 +31,7 @@ class Reply(NamedTuple):
     sent: bool = False  # the bot may have read the request
     dialled: bool = False  # a connection was opened for this call
     unresolved: bool = False  # the call ended while its host name was looked up
-    no_authorities: bool = False  # this host has no certificate authorities
-    no_room: bool = False  # the cap of connections to the address left no place
+    error: type[Unavailable] = CallNotMade  # what ``require_made`` raises
     untimely: bool = False  # according to our clock, the bot's certificate is not valid now
     took_s: float = 0.0  # like ``ms``, but not rounded
     connected: bool = False  # the last attempt had a connection
@@ -40,8 +40,17 @@ class Reply(NamedTuple):
     def ok(self) -> bool:
         return not self.fault
 
+    def require_made(self) -> None:
+        """Raise ``CallNotMade``, or ``NoRoom`` without a place at the address, if this host could not make the call."""
+        if self.fault == "uplink_down":
+            raise self.error(f"{self.fault}: {self.detail}")
+
     def with_fault(self, fault: str, detail: str) -> "Reply":
         return self._replace(fault=fault, detail=detail)
+
+    def latency(self) -> dict[str, float]:
+        """Return the time of the call and its parts in milliseconds."""
+        return {"total_ms": self.ms, **self.timing._asdict()}
 
     def read(self, reader: Callable[[bytes], Content]) -> tuple[Content | None, "Reply"]:
         """Return the content that ``reader`` finds in the body, and this reply. If the reply has a fault or ``reader``

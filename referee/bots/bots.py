@@ -29,7 +29,6 @@ from referee.settings import Settings
 
 ASK_FOR_HOSTS: Final = "or ask the operator of this service for more bots on one host (REFEREE_BOTS_PER_HOST)"
 OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
-DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
 MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot ends unreachable before it is paused
 
 
@@ -77,16 +76,10 @@ def register(
         url=url,
         host=host_of(url),
         status=BotState.UNVERIFIED,
-        games=[],
-        max_concurrent_requests=DEFAULT_MAX_CONCURRENT_REQUESTS,
-        secret_generation=1,
         recovery_token_id=recovery_token_id,
-        revision=1,
         created_at=moment,
         handshake_state=CheckState.DUE,
         handshake_due_at=moment,
-        epoch=0,
-        handshake_lost_claims=0,
     )
     session.add(bot)
     session.flush()
@@ -172,7 +165,7 @@ def edit(
     ``profile`` may have ``summary``, ``language`` and ``link``, which None removes. A new address is used once it has
     passed a handshake. Until then, existing matches use the old address, and no new matches are created.
     """
-    bot = _lock_at_revision(session, bot_id, revision)
+    bot = _lock_bot(session, bot_id, revision)
     for field, text in validate_profile(profile or {}).items():
         setattr(bot, field, text)
     if name is not None and (name := validate_name(name)) != bot.name:
@@ -194,39 +187,36 @@ def edit(
     return bot
 
 
-def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
+def pause(session: Session, bot_id: str, reason: str | None = None) -> Bot:
     """Pause a bot, so that it gets no new matches. ``pausing.pause_bot`` also cancels its friendlies."""
-    bot = _lock_at_revision(session, bot_id, revision)
+    bot = _lock_bot(session, bot_id)
     bot.status, bot.status_reason = BotState.PAUSED, reason
     bot.revision += 1
     return bot
 
 
-def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
+def resume(session: Session, bot_id: str) -> Bot:
     """End a pause. Raise ``Conflict`` if the bot is not paused.
 
     The bot is verified if its address is the one that passed the last handshake. A bot that was paused because it was
     unreachable must pass another handshake first.
     """
-    bot = _lock_at_revision(session, bot_id, revision)
+    bot = _lock_bot(session, bot_id)
     if bot.status != BotState.PAUSED:
         raise Conflict(f"The bot is {bot.status}, not paused.")
     proven = bot.verified_url == bot.url
     bot.status, bot.status_reason = (BotState.VERIFIED if proven else BotState.UNVERIFIED), None
     if bot.unreachable_streak >= MAX_UNREACHABLE_STREAK:
-        bot.status, bot.status_reason, bot.unreachable_streak = (
-            BotState.UNVERIFIED,
-            "it must pass a handshake before it plays again",
-            0,
-        )
+        bot.status, bot.status_reason = BotState.UNVERIFIED, "it must pass a handshake before it plays again"
+        bot.unreachable_streak = 0
         _make_handshake_due(session, bot)
     bot.revision += 1
     return bot
 
 
-def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
+def retire(session: Session, bot_id: str) -> Bot:
     """Retire a bot permanently. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
-    bot = _lock_at_revision(session, bot_id, revision)
+    bot = _lock_bot(session, bot_id)
     bot.status, bot.status_reason, bot.handshake_state = BotState.RETIRED, None, CheckState.IDLE
     bot.revoke_claim()
     checks.drop(session, bot.id)
@@ -237,15 +227,13 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     return bot
 
 
-def rotate_secret(
-    session: Session, bot_id: str, *, revision: int | None = None, recovery_token_id: str | None = None
-) -> Bot:
+def rotate_secret(session: Session, bot_id: str, *, recovery_token_id: str | None = None) -> Bot:
     """Advance to the next secret. For a day, calls are also signed with the previous one.
 
     The new secret may recover the account until the token ``recovery_token_id`` is revoked; the previous one may not
     any more.
     """
-    bot = _lock_at_revision(session, bot_id, revision)
+    bot = _lock_bot(session, bot_id)
     bot.secret_generation += 1
     bot.recovery_token_id = recovery_token_id
     bot.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
@@ -273,7 +261,7 @@ def signing_generations(bot: SecretState, moment: datetime) -> tuple[int, ...]:
 
 def request_handshake(session: Session, bot_id: str, *, with_check: bool = False) -> Bot:
     """Request another handshake and, if ``with_check``, a check, unless they are pending already."""
-    bot = _lock_at_revision(session, bot_id, None)
+    bot = _lock_bot(session, bot_id)
     if with_check and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)
     if bot.handshake_state == CheckState.IDLE:
@@ -287,7 +275,7 @@ def _make_handshake_due(session: Session, bot: Bot) -> None:
     bot.handshake_lost_claims = 0
 
 
-def _lock_at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
+def _lock_bot(session: Session, bot_id: str, revision: int | None = None) -> Bot:
     locked = select(Bot).where(Bot.id == bot_id).with_for_update()
     # Reread the row after locking it: another transaction may have changed it.
     bot = session.scalar(locked.execution_options(populate_existing=True))

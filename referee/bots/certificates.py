@@ -29,7 +29,7 @@ def explain_missing_certificate(session: Session, bot: Bot, game: str) -> str | 
     """
     if bot.status == BotState.HOUSE or session.scalar(select(Bot.id).where(Bot.id == bot.id, is_certified(game))):
         return None
-    return f"bot {bot.name!r} has no certificate for {game}: {_explain_why(session, bot, game)}"
+    return f"bot {bot.name!r} has no certificate for {game}: {explain_no_certificate(session, bot, game)}"
 
 
 def require_certificate(session: Session, bot: Bot, game: str) -> None:
@@ -78,9 +78,23 @@ def current_certificate(session: Session, bot: Bot) -> Certificate | None:
     return next((certificate for certificate in found if valid_games(certificate, bot)), None)
 
 
-def explain_no_certificate(session: Session, bot: Bot) -> str:
-    """Return why the bot has no certificate and what to do about it."""
-    return _explain_why(session, bot, None)
+def explain_no_certificate(session: Session, bot: Bot, game: str | None = None) -> str:
+    """Return why the bot has no certificate, for this game if one is given, and what to do about it."""
+    last = session.get(Check, bot.id)
+    request = f"request a check with POST /api/v1/bots/{bot.id}/check"
+    if bot.handshake_state != CheckState.IDLE or (last is not None and last.state != CheckState.IDLE):
+        return "a check is in progress; try again in a moment"
+    if game is not None and game not in bot.games:
+        return f"its manifest does not list {game}"
+    if last is None or last.ended_at is None:
+        return f"it was never checked; {request}"
+    if last.version != bot.version:
+        return f"version {bot.version!r} was never checked; {request}"
+    if checked_protocol(last) != PROTOCOL:
+        return f"it was not checked with protocol {PROTOCOL}; {request}"
+    if game is not None and last.rules.get(game) != current_rules_versions([game]).get(game):
+        return f"it was not checked by the current rules of {game}; {request}"
+    return f"its last check failed; fix what GET /api/v1/bots/{bot.id} reports to its owner, then {request}"
 
 
 def valid_games(certificate: Certificate, bot: Bot) -> list[str]:
@@ -162,25 +176,3 @@ def _newest_first(bot: Bot) -> Any:
     query = select(Certificate).where(Certificate.bot_id == bot.id, Certificate.version == bot.version)
     query = query.where(Certificate.ended_at.is_(None))
     return query.order_by(Certificate.issued_at.desc(), Certificate.id.desc())
-
-
-def _explain_why(session: Session, bot: Bot, game: str | None) -> str:
-    last = session.get(Check, bot.id)
-    request = f"request a check with POST /api/v1/bots/{bot.id}/check"
-    if bot.handshake_state != CheckState.IDLE or (last is not None and last.state != CheckState.IDLE):
-        return "a check is in progress; try again in a moment"
-    if game is not None and game not in bot.games:
-        return f"its manifest does not list {game}"
-    if last is None or last.ended_at is None:
-        return f"it was never checked; {request}"
-    if last.version == bot.version and checked_protocol(last) != PROTOCOL:
-        return f"it was not checked with protocol {PROTOCOL}; {request}"
-    if (
-        game is not None
-        and last.version == bot.version
-        and last.rules.get(game) != current_rules_versions([game]).get(game)
-    ):
-        return f"it was not checked by the current rules of {game}; {request}"
-    if last.version != bot.version:
-        return f"version {bot.version!r} was never checked; {request}"
-    return f"its last check failed; fix what GET /api/v1/bots/{bot.id} reports to its owner, then {request}"

@@ -59,17 +59,7 @@ def get_or_create_check(session: Session, bot_id: str) -> Check:
     """Return the check of a bot. Create its row if there is none."""
     found = find_check(session, bot_id)
     if found is None:
-        found = Check(
-            bot_id=bot_id,
-            state=CheckState.IDLE,
-            requested_by_owner=False,
-            epoch=0,
-            lost_claims=0,
-            questions_sent=0,
-            questions_total=0,
-            current_step="",
-            rules={},
-        )
+        found = Check(bot_id=bot_id)
         session.add(found)
         session.flush()
     return found

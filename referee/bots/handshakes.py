@@ -92,12 +92,8 @@ def end_handshake(
 
     With ``forgiven``, a verified bot stays verified even without a manifest.
     """
-    bot.handshake_state, bot.handshake_due_at, bot.handshake_ended_at, bot.handshake_lost_claims = (
-        CheckState.IDLE,
-        None,
-        moment,
-        0,
-    )
+    bot.handshake_state, bot.handshake_due_at, bot.handshake_lost_claims = CheckState.IDLE, None, 0
+    bot.handshake_ended_at = moment
     bot.end_lease()
     bot.handshake_report = report
     if manifest is not None:

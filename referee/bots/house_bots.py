@@ -14,7 +14,7 @@ from referee.accounts.reserved_names import HOUSE_OWNER_NAME
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
 from referee.bots.bots import put_bot_document
-from referee.bots.states import BotState
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
@@ -68,11 +68,6 @@ def list_house_bots(session: Session) -> list[Bot]:
     return list(session.scalars(select(Bot).where(Bot.status == BotState.HOUSE).order_by(Bot.name)))
 
 
-def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
-    """Return these ids of bots, with addresses of house bots (``house:3``) replaced by their ids."""
-    return [get_or_create_house_bot(session, bot_id).id if is_house(bot_id) else bot_id for bot_id in bot_ids]
-
-
 def _find_house_bot(session: Session, player: type[HousePlayer]) -> Bot | None:
     return session.scalar(select(Bot).where(Bot.normalized_name == player.address()))
 
@@ -90,12 +85,8 @@ def _create_house_bot(session: Session, player: type[HousePlayer]) -> Bot:
         version=RELEASE,
         games=sorted(catalogue()),
         max_concurrent_requests=MAX_CONCURRENT_REQUESTS,
-        secret_generation=1,
-        revision=1,
         created_at=current_time(session),
-        handshake_state="idle",
-        epoch=0,
-        handshake_lost_claims=0,
+        handshake_state=CheckState.IDLE,
     )
     session.add(bot)
     session.flush()

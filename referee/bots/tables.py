@@ -11,6 +11,7 @@ from referee.bots.states import BotState, CheckState
 from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
 from referee.db.texts import MAX_LINK_LENGTH
+from referee.protocol.messages import DEFAULT_MAX_CONCURRENT_REQUESTS
 
 _ERASING: Final = text("deleted_at IS NOT NULL AND erased_at IS NULL")
 
@@ -39,17 +40,17 @@ class Bot(Leased, Base):
     status: Mapped[BotState] = mapped_column(StoredEnum(BotState))
     status_reason: Mapped[str | None] = mapped_column(Text)
     version: Mapped[str | None] = mapped_column(String(128))
-    games: Mapped[list[Any]]
-    max_concurrent_requests: Mapped[int]
-    secret_generation: Mapped[int]
+    games: Mapped[list[Any]] = mapped_column(default=list)
+    max_concurrent_requests: Mapped[int] = mapped_column(default=DEFAULT_MAX_CONCURRENT_REQUESTS)
+    secret_generation: Mapped[int] = mapped_column(default=1)
     previous_secret_until: Mapped[datetime | None]
     recovery_token_id: Mapped[str | None] = mapped_column(Id)  # while it works, the secret may recover the account
-    revision: Mapped[int]
+    revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(index=True)
     handshake_state: Mapped[CheckState] = mapped_column(StoredEnum(CheckState))
     handshake_due_at: Mapped[datetime | None]
-    epoch: Mapped[int] = mapped_column("handshake_epoch")  # claims on a bot are claims on its handshake
-    handshake_lost_claims: Mapped[int]  # consecutive claims on this handshake whose lease expired
+    epoch: Mapped[int] = mapped_column("handshake_epoch", default=0)  # claims on a bot are claims on its handshake
+    handshake_lost_claims: Mapped[int] = mapped_column(default=0)  # consecutive claims whose lease expired
     handshake_report: Mapped[Json | None]
     handshake_ended_at: Mapped[datetime | None]
     unreachable_streak: Mapped[int] = mapped_column(default=0)  # consecutive matches that it ended unreachable
@@ -67,18 +68,19 @@ class Check(Leased, Base):
     __table_args__ = (one_of("state", CheckState), Index(None, "state", "due_at"))
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
-    state: Mapped[str] = mapped_column(ShortString)
-    requested_by_owner: Mapped[bool]  # checked regardless of certificates, before other bots of its owner
+    state: Mapped[str] = mapped_column(ShortString, default=CheckState.IDLE)
+    requested_by_owner: Mapped[bool] = mapped_column(
+        default=False
+    )  # checked regardless of certificates, before other bots of its owner
     due_at: Mapped[datetime | None]
-    lost_claims: Mapped[int]  # consecutive claims whose lease expired
-    questions_sent: Mapped[int]
-    questions_total: Mapped[int]
-    current_step: Mapped[str] = mapped_column(ShortString)  # the game or rule that is checked now
+    lost_claims: Mapped[int] = mapped_column(default=0)  # consecutive claims whose lease expired
+    questions_sent: Mapped[int] = mapped_column(default=0)
+    questions_total: Mapped[int] = mapped_column(default=0)
+    current_step: Mapped[str] = mapped_column(ShortString, default="")  # the game or rule that is checked now
     version: Mapped[str | None] = mapped_column(String(128))  # version of the bot in the last check that ended
-    rules: Mapped[Json]  # rules version of each game in the last check that ended
+    rules: Mapped[Json] = mapped_column(default=dict)  # rules version of each game in the last check that ended
     report: Mapped[Json | None]
     ended_at: Mapped[datetime | None]
-    excused_before: Mapped[datetime | None]  # tournaments that started until then require no certificate
 
     @property
     def last_report(self) -> Json | None:

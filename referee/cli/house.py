@@ -53,17 +53,10 @@ def serve(
     """
     try:
         address = find_player(player).address()
-        served.run(
-            address,
-            host,
-            port,
-            secret,
-            secret_file=secret_file,
-            latency_ms=latency_ms,
-            games=games,
-            seed=seed,
-            started=lambda url: click.echo(f"{address} plays at {url}"),
+        starting = served.serve(
+            *(address, host, port, secret), secret_file=secret_file, latency_ms=latency_ms, games=games, seed=seed
         )
+        served.run(starting, lambda url: click.echo(f"{address} plays at {url}"))
     except NoSuchHousePlayer as error:
         raise click.UsageError(str(error)) from error
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from referee import plugs
+from referee.cli.former_commands import FORMER
 
 Members = Mapping[str, Mapping[str, tuple[str, str]]]
 
@@ -46,6 +47,15 @@ class LazyGroup(click.Group):
         module = import_module(f"{self._package}.{self._modules[cmd_name]}")
         commands = (value for value in vars(module).values() if isinstance(value, click.Command))
         return next(command for command in commands if command.name == cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments. Name what replaces a former command, and exit with status 2."""
+        path = " ".join([*ctx.command_path.split()[1:], args[0]])
+        if path in FORMER:
+            ctx.fail(FORMER[path])
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, group in self.summaries().items():

@@ -1,20 +1,15 @@
 """Make the calls of a check with the ordinary client, measure them, and render them as ``curl`` commands."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from referee.botclient import curl
-from referee.botclient.address_guard import Policy, parse_url, resolve
+from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, CallTarget
-from referee.botclient.connection import ExchangeFailed, dial
 from referee.botclient.reply import Reply
 from referee.conformance.report import PARTS, percentiles
-from referee.errors import NoRoom, Unavailable, UrlRefused
 from referee.match.canonical import Json
-from referee.match.match import FAULTS
 from referee.protocol.signing import Signer
 
 UNREACHABLE_FAULTS = frozenset({"dns_failed", "unreachable", "tls_failed", "egress_denied"})
@@ -114,12 +109,8 @@ class CallChannel:
         ``SecretRequired`` if the bot refuses unsigned calls, and ``Unavailable`` if this host cannot make calls.
         """
         caller = caller or self.main
-        if call.method == "GET":
-            reply = await caller.get(call.path, call.id, deadline_ms)
-        else:
-            reply = await caller.post(call.path, call.body, call.id, deadline_ms)
-        if reply.fault and reply.fault not in FAULTS:
-            raise (NoRoom if reply.no_room else Unavailable)(f"{reply.fault}: {reply.detail}")
+        reply = await caller.send(call.method, call.path, call.body, call.id, deadline_ms)
+        reply.require_made()
         self.calls += 1
         if reply.fault in UNREACHABLE_FAULTS:
             self._gone += 1
@@ -133,23 +124,6 @@ class CallChannel:
             self._replies.append(reply._replace(body=b""))
             self.closed += not caller.is_connected
         return reply
-
-    async def head(self, deadline_ms: int) -> None:
-        """Send ``HEAD /``, as monitoring tools do. Ignore the response."""
-        due = asyncio.get_running_loop().time() + deadline_ms / 1000
-        caps, owner_id = self._limits.addresses, self.target.owner_id or self.target.bot_id
-        try:
-            endpoint = parse_url(self.target.url, self._policy)
-            addresses = await resolve(endpoint, self._policy, owner_id=owner_id, until=due)
-            take_place = None if caps is None else partial(caps.take, owner_id=owner_id)
-            connection = await dial(endpoint, addresses, self._policy, lambda: due, take_place=take_place)
-            try:
-                request = f"HEAD {endpoint.path}/ HTTP/1.1\r\nHost: {endpoint.authority}\r\n\r\n"
-                await connection.exchange(request.encode(), lambda: due)
-            finally:
-                connection.abort()
-        except (ExchangeFailed, UrlRefused, TimeoutError):
-            return
 
     def curl(self, call: Call) -> str:
         url = self.target.url.rstrip("/")

@@ -158,14 +158,7 @@ class CheckContext:
         self.note(rule, call, "late" if reply.ms > self.pace.budget_ms else "", _describe_timing(reply), where=where)
 
     def note(
-        self,
-        rule: str,
-        call: Call,
-        fault: str,
-        came: str,
-        *,
-        where: str = "",
-        explained: FaultAdvice | None = None,
+        self, rule: str, call: Call, fault: str, came: str, *, where: str = "", explained: FaultAdvice | None = None
     ) -> None:
         """Note that the reply to this call broke the rule if there is a ``fault``, otherwise that it kept the rule."""
         if not fault:

@@ -165,10 +165,7 @@ async def _send_stray_calls(check: CheckContext) -> None:
         Call("POST", "/no-such-path", fresh_id("msg", check.dice), b"{}", check.secrets),
     ]
     for call in calls:
-        if call.method == "HEAD":
-            await check.channel.head(check.pace.budget_ms)
-        else:
-            await check.send(call)
+        await check.send(call)
         reply, decision = await check.ask_and_judge(check.answered[0].with_match_id(check.new_match_id()))
         where = f"{call.method} {call.path}"
         check.note_reply("stray", call, reply, decision, where=where, request="POST /decide")

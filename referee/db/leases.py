@@ -38,7 +38,7 @@ Fence = tuple[str, int]  # the key of a claimed row and the epoch of the claim
 class Leased:
     """Declare the columns of a table whose rows are claimed."""
 
-    epoch: Mapped[int]  # rises with each claim, and whenever a claim is revoked
+    epoch: Mapped[int] = mapped_column(default=0)  # rises with each claim, and whenever a claim is revoked
     lease_boot: Mapped[str | None] = mapped_column(String(64))
     lease_until: Mapped[float | None]
 

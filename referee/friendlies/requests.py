@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session
@@ -61,16 +61,10 @@ def create_request(session: Session, plan: MatchPlan, account_id: str) -> Friend
     session.flush()
     names = bots.names_of(session, plan.bots)
     challenger = session.get_one(Account, account_id)
-    asked = FriendlyRequested(
-        accounts=owners,
-        request=request.id,
-        game=request.game,
-        bots=request.bots,
-        names=[names[bot_id] for bot_id in request.bots],
-        by=challenger.id,
-        by_name=challenger.name,
-    )
-    notify(session, asked)
+    by = {"by": challenger.id, "by_name": challenger.name}
+    about: dict[str, Any] = {"request": request.id, "game": request.game, "bots": request.bots}
+    called = [names[bot_id] for bot_id in request.bots]
+    notify(session, FriendlyRequested(accounts=owners, **about, names=called, **by))
     return request
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import ForeignKey, Index, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base, Id, Json, ShortString, StoredEnum, one_of
@@ -11,16 +11,13 @@ from referee.friendlies.states import Challengers, ChallengerVerdict, RequestSta
 
 
 class FriendlyRules(Base):
-    """Store who may challenge a bot, and when. A bot without a row plays friendlies with anyone at any time."""
+    """Store who may challenge a bot. A bot without a row plays friendlies with anyone."""
 
     __tablename__ = "friendly_rules"
     __table_args__ = (one_of("challengers", Challengers),)
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     challengers: Mapped[Challengers] = mapped_column(StoredEnum(Challengers))
-    opens_at: Mapped[int | None]  # in minutes after midnight; None, like the two below, for any time of the day
-    closes_at: Mapped[int | None]
-    time_zone: Mapped[str | None] = mapped_column(String(64))
 
 
 class ChallengerEntry(Base):

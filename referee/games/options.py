@@ -37,10 +37,7 @@ class Option:
                 fits = isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
                 wanted = f"a whole number from {self.low} to {self.high}"
             case "choice":
-                fits, wanted = (
-                    isinstance(value, str) and value in self.choices,
-                    f"one of {', '.join(self.choices)}",
-                )
+                fits, wanted = (isinstance(value, str) and value in self.choices, f"one of {', '.join(self.choices)}")
             case "list":
                 fits = isinstance(value, list) and all(
                     value.count(choice) == 1 and choice in self.choices for choice in value

@@ -315,13 +315,7 @@ class PoolNap(State):
         self.tricks_won[winner] += 1
         self.tricks.append({"leader": self.trick[0]["seat"], "cards": self.trick, "winner": winner})
         self.trick = []
-        self.emit(
-            "trick",
-            round=self.round,
-            trick=len(self.tricks),
-            winner=winner,
-            tricks_won=self.tricks_won[:],
-        )
+        self.emit("trick", round=self.round, trick=len(self.tricks), winner=winner, tricks_won=self.tricks_won[:])
         if len(self.tricks) < HAND:  # PN-20: all five are played
             self._ask_trick(winner)
         else:

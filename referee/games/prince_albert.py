@@ -351,12 +351,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         if self.options["cash"]:
             self.pay_pots(order, ranks)
         self.emit(
-            "round_end",
-            round=self.round,
-            winners=winners,
-            delta=delta,
-            scores=self.points[:],
-            chips=self.chips[:],
+            "round_end", round=self.round, winners=winners, delta=delta, scores=self.points[:], chips=self.chips[:]
         )
         self._close_round(winners[0])  # PA-21
 

@@ -148,9 +148,6 @@ def layers(paid: Sequence[int], seats_in: Sequence[Seat]) -> list[tuple[int, lis
     """Return the layers of the pot, lowest first, each with its chips and the seats still in that paid for it."""
     tops = sorted({paid[seat] for seat in seats_in} - {0})
     return [
-        (
-            sum(min(own, top) - min(own, bottom) for own in paid),
-            [seat for seat in seats_in if paid[seat] >= top],
-        )
+        (sum(min(own, top) - min(own, bottom) for own in paid), [seat for seat in seats_in if paid[seat] >= top])
         for bottom, top in zip([0, *tops], tops, strict=False)
     ]

@@ -329,12 +329,7 @@ class Prisoners(State):
     def _end(self) -> None:
         self.phase = "over"
         self.prisoner = self.suit = None
-        self.emit(
-            "match_end",
-            scores=self.scores(),
-            placements=self.placements(),
-            returns=self.returns(),
-        )
+        self.emit("match_end", scores=self.scores(), placements=self.placements(), returns=self.returns())
 
     def scores(self) -> list[int]:
         return self.points[:]

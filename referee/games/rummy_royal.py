@@ -123,12 +123,7 @@ class RummyRoyal(State):
             self.hands[seat] = in_order(deck[place::places])
         self.dead = in_order(deck[self.players :: places])
         self.emit(
-            "deal",
-            deal=self.deal,
-            dealer=dealer,
-            deck=deck,
-            hands=[hand[:] for hand in self.hands],
-            extra=self.dead[:],
+            "deal", deal=self.deal, dealer=dealer, deck=deck, hands=[hand[:] for hand in self.hands], extra=self.dead[:]
         )
         self.ask("dealer", [dealer])
 
@@ -355,12 +350,7 @@ class RummyRoyal(State):
             if winner == self.dealer:
                 self._win(winner, "pot")
         self.emit(
-            "deal_end",
-            deal=self.deal,
-            winner=winner,
-            cards_left=left,
-            stacks=self.stacks[:],
-            board={**self.board},
+            "deal_end", deal=self.deal, winner=winner, cards_left=left, stacks=self.stacks[:], board={**self.board}
         )
         if self.deal < self.options["deals"]:
             self._open_deal((self._dealer() + 1) % self.players)

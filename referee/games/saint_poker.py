@@ -107,11 +107,7 @@ class SaintPoker(State):
         start, up = self.future_river, RIVER - self.players
         self.future_river, self.stock = self.stock[:up], self.stock[up:]  # SP-04: in the last round too
         self.emit(
-            "river_setup",
-            round=self.round,
-            river=start,
-            future_river=self.future_river[:],
-            stock_size=len(self.stock),
+            "river_setup", round=self.round, river=start, future_river=self.future_river[:], stock_size=len(self.stock)
         )
         self.ask("river", range(self.players), together=True)
 
@@ -271,11 +267,7 @@ class SaintPoker(State):
     def _end(self) -> None:
         self.phase, self.lap = "over", 0
         self.emit(
-            "match_end",
-            rounds=self.round,
-            scores=self.scores(),
-            placements=self.placements(),
-            returns=self.returns(),
+            "match_end", rounds=self.round, scores=self.scores(), placements=self.placements(), returns=self.returns()
         )
 
     def scores(self) -> list[int]:

@@ -1,5 +1,6 @@
 """Let a house player play a match in this process. ``referee.house.server`` serves house players over HTTP."""
 
+import hmac
 from collections.abc import Callable
 from random import Random
 
@@ -34,3 +35,18 @@ class HouseSeat:
 
     def close(self) -> None:
         """Do nothing, because there are no connections."""
+
+
+def match_random(match_id: str, master_key: bytes) -> Callable[[Request], Random]:
+    """Return a function that creates the random generator for a question in this match.
+
+    The seed depends on the master key, the match and the position of the question, not on the deal: a question asked
+    again after a restart gets the same answer, and answers reveal nothing about the cards.
+    """
+    key = hmac.digest(master_key, b"referee/house-dice", "sha256")
+
+    def dice(request: Request) -> Random:
+        seed = hmac.digest(key, f"{match_id}|{request.n}|{request.seat}".encode(), "sha256")
+        return Random(seed)  # noqa: S311  # for choices of a player, not for cards
+
+    return dice

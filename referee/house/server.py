@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random, SystemRandom
@@ -154,27 +154,14 @@ async def serve(
     return await house.start(host, port)
 
 
-def run(
-    name: str,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    secret: str | None = None,
-    *,
-    secret_file: Path | None = None,
-    latency_ms: int = 0,
-    games: Sequence[str] = (),
-    seed: Any = None,
-    started: Callable[[str], None] = lambda url: None,
-) -> None:
-    """Serve the house player until SIGINT or SIGTERM. Call ``started`` with the URL when the server listens."""
+def run(starting: Coroutine[Any, Any, House], started: Callable[[str], None] = lambda url: None) -> None:
+    """Serve the house player that ``serve`` starts until SIGINT or SIGTERM. Call ``started`` with its URL."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-        house = await serve(
-            *(name, host, port, secret), secret_file=secret_file, latency_ms=latency_ms, games=games, seed=seed
-        )
+        house = await starting
         started(house.url)
         try:
             await stopped.wait()

@@ -116,8 +116,5 @@ def _has_level(level: Level, game: str | None) -> ColumnElement[bool]:
 
 def _is_active_since(moment: datetime) -> ColumnElement[bool]:
     return exists().where(
-        Rating.bot_id == Bot.id,
-        Rating.games > 0,
-        LedgerEntry.seq == Rating.as_of_seq,
-        LedgerEntry.created_at >= moment,
+        Rating.bot_id == Bot.id, Rating.games > 0, LedgerEntry.seq == Rating.as_of_seq, LedgerEntry.created_at >= moment
     )

@@ -180,12 +180,8 @@ def _ratings_before(ladder_id: str, seq: int) -> Select[int, int]:
     """Return a query of the ratings at ``seq`` of bots whose rating changed after it."""
     later, earlier = aliased(RatingChange), aliased(RatingChange)
     bots = select(later.bot_id).where(later.seq > seq, later.ladder_id == ladder_id).distinct().subquery()
-    latest = (
-        select(func.max(earlier.seq))
-        .where(earlier.ladder_id == ladder_id, earlier.bot_id == bots.c.bot_id, earlier.seq <= seq)
-        .correlate(bots)
-        .scalar_subquery()
-    )
+    until = earlier.ladder_id == ladder_id, earlier.bot_id == bots.c.bot_id, earlier.seq <= seq
+    latest = select(func.max(earlier.seq)).where(*until).correlate(bots).scalar_subquery()
     last = and_(RatingChange.bot_id == bots.c.bot_id, RatingChange.seq == latest)
     return select(RatingChange.after, RatingChange.games).select_from(bots).join(RatingChange, last)
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, func, select, update
+from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
@@ -21,7 +21,7 @@ from referee.db.prepared import Prepared, insert_columns, upsert_columns
 from referee.ladders import daily_exchanges, owner_exchanges, ranks
 from referee.ladders.kinds import EntryKind
 from referee.ladders.rating_replay import RATING_RULES, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
-from referee.ladders.tables import Ladder, LedgerEntry, LedgerPart, Rating, RatingChange
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import Result
 from referee.ratings.exchange import INHERITANCE_DAYS
 
@@ -86,16 +86,11 @@ def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *,
 
     The caller holds the lock.
     """
-    entered = session.scalar(
-        select(LedgerEntry.seq).where(LedgerEntry.match_id == match_id, LedgerEntry.kind == EntryKind.RESULT)
-    )
+    of_match = LedgerEntry.match_id == match_id, LedgerEntry.kind == EntryKind.RESULT
+    entered = session.scalar(select(LedgerEntry.seq).where(*of_match))
     seq = append_entry(session, ladder_id, EntryKind.VOID, match_id, reason, created_by)
     if entered is None:
         return seq
-    part = delete(LedgerPart).where(LedgerPart.ladder_id == ladder_id, LedgerPart.after_seq < entered)
-    session.execute(part.where(LedgerPart.last_seq >= entered))  # the status in its rows changes
-    changed = update(Ladder).where(Ladder.id == ladder_id)
-    session.execute(changed.values(rows_changed=Ladder.rows_changed + 1))
     owner_exchanges.subtract(session, ladder_id, entered)
     given = _load_moves(session, ladder_id, entered)
     stored = _load_ratings(session, ladder_id, [move.bot_id for move in given])
@@ -169,12 +164,9 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
     found = {bot_id: RatingState() for bot_id in wanted}
     for start in range(0, len(wanted) if seq else 0, PAGE_SIZE):
         page_of_bots = wanted[start : start + PAGE_SIZE]
-        latest = (
-            select(RatingChange.bot_id, func.max(RatingChange.seq).label("seq"))
-            .where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(page_of_bots), RatingChange.seq <= seq)
-            .group_by(RatingChange.bot_id)
-            .subquery()
-        )
+        until = RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(page_of_bots), RatingChange.seq <= seq
+        newest = select(RatingChange.bot_id, func.max(RatingChange.seq).label("seq")).where(*until)
+        latest = newest.group_by(RatingChange.bot_id).subquery()
         is_latest = and_(RatingChange.seq == latest.c.seq, RatingChange.bot_id == latest.c.bot_id)
         query = select(RatingChange.bot_id, *_STATE_AFTER).join(latest, is_latest)
         found |= {bot_id: RatingState(*state) for bot_id, *state in session.execute(query)}

@@ -107,14 +107,7 @@ def get_or_create_player(session: Session, bot_id: str) -> LadderPlayer:
 
 
 def _new_player(bot_id: str) -> dict[str, Any]:
-    return {
-        "bot_id": bot_id,
-        "play": LadderPlay.ON,
-        "games": None,
-        "unlisted": [],
-        "daily_maximum": None,
-        "match_id": None,
-    }
+    return {"bot_id": bot_id, "play": LadderPlay.ON, "unlisted": []}
 
 
 def _check_unlisted(session: Session, ladder_ids: Sequence[str]) -> None:
@@ -208,19 +201,8 @@ def count_matches_of_day(memberships: Sequence[Membership], moment: datetime) ->
 
 def new_member(bot_id: str, ladder: Ladder, moment: datetime) -> dict[str, Any]:
     """Return the columns of a bot that joins a ladder, due for its first match."""
-    return {
-        "bot_id": bot_id,
-        "ladder_id": ladder.id,
-        "joined_at": moment,
-        "due_at": moment,
-        "last_match_at": None,
-        "matches": 0,
-        "day": None,
-        "matches_of_day": 0,
-        "extra_of_day": 0,
-        "immediate_until": PROVISIONAL_GAMES,
-        "matches_since_house": HOUSE_GAP,
-        "seat_counts": [0] * ladder.seats,
-        "recent_opponents": [],
-        "owners_met": {},
-    }
+    joined = {"bot_id": bot_id, "ladder_id": ladder.id, "joined_at": moment, "due_at": moment}
+    unplayed = dict.fromkeys(("matches", "matches_of_day", "extra_of_day"), 0) | {"last_match_at": None, "day": None}
+    begin = {"immediate_until": PROVISIONAL_GAMES, "matches_since_house": HOUSE_GAP}
+    met = {"seat_counts": [0] * ladder.seats, "recent_opponents": [], "owners_met": {}}
+    return {**joined, **unplayed, **begin, **met}

@@ -27,6 +27,9 @@ GRACE: Final = timedelta(minutes=10)  # from the end of a month until it is clos
 MIN_CHAMPION_MATCHES: Final = 10  # of the month; the champion's rating must not be provisional either
 MAX_ROWS: Final = 10_000  # bots of a month that are kept, best first
 FIRST_MONTH: Final = date(2000, 1, 1)
+_KEPT: Final = (  # of a row of the ladder
+    *("rank", "bot_id", "name", "value", "games", "owner_id", "owner_name", "strength", "strength_error"),
+)
 _MONTH: Final = re.compile(r"([0-9]{4})-([0-9]{2})")
 
 
@@ -140,18 +143,7 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
         page = load_rows(session, ladder_id, as_of=as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
         matches = _matches_between(session, ladder_id, [row.bot_id for row in page.items], before, as_of)
         yield [
-            {
-                "rank": row.rank,
-                "bot_id": row.bot_id,
-                "name": row.name,
-                "value": row.value,
-                "games": row.games,
-                "owner_id": row.owner_id,
-                "owner_name": row.owner_name,
-                "strength": row.strength,
-                "strength_error": row.strength_error,
-                "matches": matches.get(row.bot_id, 0),
-            }
+            {**{name: getattr(row, name) for name in _KEPT}, "matches": matches.get(row.bot_id, 0)}
             for row in page.items
         ]
         cursor = page.next
@@ -164,25 +156,17 @@ def _matches_between(
 ) -> dict[str, int]:
     """Return the matches of these bots that ``_counts``, keyed by bot id. Omit bots without any."""
     query = select(RatingChange.bot_id, func.count()).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
-    query = query.where(
-        RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(bot_ids), *_counts(ladder_id, before, as_of)
-    )
-    return dict(session.execute(query.group_by(RatingChange.bot_id)).all()) if bot_ids else {}
+    query = query.where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(bot_ids))
+    query = query.where(*_counts(ladder_id, before, as_of)).group_by(RatingChange.bot_id)
+    return dict(session.execute(query).all()) if bot_ids else {}
 
 
 def _counts(ladder_id: str, before: int, as_of: int) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions for results after entry ``before`` that were not voided up to entry ``as_of``."""
     void = aliased(LedgerEntry)
-    voided = select(void.seq).where(
-        void.match_id == LedgerEntry.match_id, void.kind == EntryKind.VOID, void.seq <= as_of
-    )
-    return (
-        LedgerEntry.ladder_id == ladder_id,
-        LedgerEntry.kind == EntryKind.RESULT,
-        LedgerEntry.seq > before,
-        LedgerEntry.seq <= as_of,
-        ~voided.exists(),
-    )
+    voided = select(void.seq).where(void.match_id == LedgerEntry.match_id, void.kind == EntryKind.VOID)
+    within = LedgerEntry.seq > before, LedgerEntry.seq <= as_of, ~voided.where(void.seq <= as_of).exists()
+    return LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind == EntryKind.RESULT, *within
 
 
 def _last_closed(session: Session, ladder_id: str) -> LadderMonth | None:

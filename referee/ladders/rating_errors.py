@@ -93,9 +93,7 @@ def refresh_errors(database: Database, ladder_id: str) -> RefreshedErrors:
     return RefreshedErrors(len(joint), len(single), is_complete)
 
 
-def split_versions(
-    results: Sequence[RankedResult], versions: Sequence[Sequence[str | None] | None]
-) -> list[RankedResult]:
+def split_versions(results: Sequence[RankedResult], versions: Sequence[Sequence[str | None]]) -> list[RankedResult]:
     """Return the results, newest first, with earlier versions of a bot as players of their own.
 
     A seat without a version has that of the next later result. Only the present version keeps the id of the bot.
@@ -104,7 +102,7 @@ def split_versions(
     latest: dict[str, str] = {}
     split: list[RankedResult] = []
     for result, said in zip(results, versions, strict=True):
-        for bot, version in zip(result.bots, said or (), strict=False):
+        for bot, version in zip(result.bots, said, strict=True):
             if version:
                 latest[bot] = version
                 present.setdefault(bot, version)

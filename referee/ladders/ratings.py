@@ -76,11 +76,7 @@ def find_ladders_of(session: Session, found: Sequence[StoredMatch]) -> dict[str,
 
     Omit unrated matches, and those whose ladder does not exist before its first result.
     """
-    terms = {
-        match.id: (match.game, hashlib.sha256(dumps(dict(match.options))).hexdigest(), match.seats)
-        for match in found
-        if match.rated
-    }
+    terms = {match.id: (match.game, options_key(match.options), match.seats) for match in found if match.rated}
     query = select(Ladder).where(Ladder.options_key.in_({key for _, key, _ in terms.values()}))
     ladders = session.scalars(query).all() if terms else []
     by_terms = {(ladder.game, ladder.options_key, ladder.seats): ladder for ladder in ladders}
@@ -131,12 +127,6 @@ def list_changes(
     query = _changes_query().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
     page = load_page(session, query, RatingChange.seq.desc(), limit=limit, cursor=cursor)
     return Page(_describe_changes(session, page.items), page.next)
-
-
-def list_entry_changes(session: Session, seq: int) -> list[DescribedChange]:
-    """Return the rating changes caused by one entry, ordered by bot id."""
-    rows = session.execute(_changes_query().where(RatingChange.seq == seq).order_by(RatingChange.bot_id)).all()
-    return [change for row in rows for change in _describe_changes(session, [row])]
 
 
 def _changes_query() -> Select[RatingChange, LedgerEntry, str | None]:

@@ -19,14 +19,13 @@ from referee.ratings.strengths import RankedResult, anchor_level
 class LadderResults:
     """Hold the newest results that count after entry ``as_of_seq``. ``left_out`` is the number of older results.
 
-    Results are ordered newest first. ``versions`` has the versions of the bots in each result, by seat; None if they
-    are not known.
+    Results are ordered newest first. ``versions`` has the versions of the bots in each result, by seat.
     """
 
     as_of_seq: int
     results: Sequence[RankedResult]
     left_out: int
-    versions: Sequence[Sequence[str | None] | None]
+    versions: Sequence[Sequence[str | None]]
 
 
 class ResultColumns(NamedTuple):
@@ -35,13 +34,13 @@ class ResultColumns(NamedTuple):
     bots: Sequence[str]
     placements: Sequence[int]
     rated: Sequence[bool]
-    anchors: Sequence[int | None] | None
-    versions: Sequence[str | None] | None
+    anchors: Sequence[int | None]
+    versions: Sequence[str | None]
 
     def for_fit(self) -> RankedResult:
         """Return the result with the levels of its anchors."""
-        levels = [None if anchor is None else anchor_level(anchor / MICRO) for anchor in self.anchors or ()]
-        return RankedResult(self.bots, self.placements, self.rated, levels or None)
+        levels = [None if anchor is None else anchor_level(anchor / MICRO) for anchor in self.anchors]
+        return RankedResult(self.bots, self.placements, self.rated, levels)
 
 
 FIT_COLUMNS = tuple(getattr(Result, name) for name in ResultColumns._fields)

@@ -37,7 +37,6 @@ class Ladder(Base):
     exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
     errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
     results: Mapped[int] = mapped_column(BigInteger, default=0)  # number of matches that count on it
-    rows_changed: Mapped[int] = mapped_column(BigInteger, default=0)  # voids and repairs, which change ledger rows
 
 
 class LadderPlayer(Base):
@@ -103,18 +102,6 @@ class LedgerEntry(Base):
     reason: Mapped[str | None] = mapped_column(Text)
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
     created_at: Mapped[datetime]
-
-
-class LedgerPart(Base):
-    """Store the CSV rows of the entries with ``after_seq`` < number <= ``last_seq``; see ``ledger_csv``."""
-
-    __tablename__ = "ledger_parts"
-
-    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
-    after_seq: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    last_seq: Mapped[int] = mapped_column(BigInteger)
-    program_version: Mapped[str] = mapped_column(String(128), primary_key=True)  # that wrote the rows
-    gzip_csv: Mapped[bytes]
 
 
 class Rating(Base):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
+from referee.bots.tables import Bot
 from referee.db.paging import Cursor, Page, load_page
 from referee.errors import NotFound
 from referee.matches import cancelling
@@ -61,14 +62,18 @@ def list_matches(
     return load_page(session, query, StoredMatch.created_at.desc(), StoredMatch.id.desc(), limit=limit, cursor=cursor)
 
 
+def owners_of_friendly(session: Session, match: StoredMatch) -> set[str]:
+    """Return the ids of the accounts whose bots play in this friendly, or an empty set if it is not a friendly."""
+    if not match.is_friendly:
+        return set()
+    owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)
+    return set(session.scalars(owners.where(MatchSeat.match_id == match.id)))
+
+
 def count_running_by_game(session: Session) -> dict[str, int]:
     """Return the number of running matches of each game, without games that have none."""
-    running = (
-        select(StoredMatch.game, func.count())
-        .where(StoredMatch.status == MatchState.RUNNING)
-        .group_by(StoredMatch.game)
-    )
-    return dict(session.execute(running).all())
+    running = select(StoredMatch.game, func.count()).where(StoredMatch.status == MatchState.RUNNING)
+    return dict(session.execute(running.group_by(StoredMatch.game)).all())
 
 
 def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -> int:

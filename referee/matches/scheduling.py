@@ -32,6 +32,11 @@ _INSERTS: Final = [  # in the order of foreign keys; with the columns that have 
     for model in (DealGroup, StoredMatch, MatchSeat)
 ]
 
+_COPIED: Final = (  # from a plan to its match
+    *("game", "tournament_id", "tournament_round", "table_no", "leg", "rematch_of", "ladder_id", "listed"),
+    "created_by",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Deal:
@@ -170,9 +175,10 @@ class _Draft:
             raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its manifest lists {', '.join(bot.games)}")
 
     def row(self, plan: MatchPlan) -> Json:
+        given = {name: getattr(plan, name) for name in _COPIED}
         return {
+            **given,
             "id": new_id("match"),
-            "game": plan.game,
             "rules_version": rules_of(plan.game).rules_version,
             "engine_version": referee.__version__,
             "options": self.options[_options_key(plan)],
@@ -181,18 +187,7 @@ class _Draft:
             "bank_ms": plan.limits.bank_ms,
             "rated": self._is_rated(plan),
             "status": MatchState.DUE,
-            "epoch": 0,
-            "lost_claims": 0,
-            "claims_without_progress": 0,
-            "rows": 0,
-            "tournament_id": plan.tournament_id,
-            "tournament_round": plan.tournament_round,
-            "table_no": plan.table_no,
-            "leg": plan.leg,
-            "rematch_of": plan.rematch_of,
-            "ladder_id": plan.ladder_id,
-            "listed": plan.listed,
-            "created_by": plan.created_by,
+            **dict.fromkeys(("epoch", "lost_claims", "claims_without_progress", "rows"), 0),
         }
 
     def _is_rated(self, plan: MatchPlan) -> bool:

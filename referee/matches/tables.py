@@ -195,7 +195,7 @@ class LogRow(Base):
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
     row: Mapped[int] = mapped_column(primary_key=True)
     line: Mapped[bytes]
-    recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; None in rows from before this column existed
+    recorded_at: Mapped[float]  # seconds since 1970 in UTC
     delays_ms: Mapped[list[float] | None] = mapped_column(JSON(none_as_null=True))  # of each event; None: no delay
 
 

@@ -37,16 +37,14 @@ class VoidRequest:
     rematch: bool | None = None
 
 
-def record_void(
-    session: Session, wanted: VoidRequest, state: VoidState, *, tournament_id: str | None, account_id: str | None
-) -> MatchVoid:
+def record_void(session: Session, wanted: VoidRequest, state: VoidState, *, account_id: str | None) -> MatchVoid:
     """Record a proposal, or a void that took effect immediately; the service acts where ``account_id`` is None."""
     moment = current_time(session)
     is_proposal = state == VoidState.PROPOSED
     row = MatchVoid(
         id=new_id("match void"),
         match_id=wanted.match_id,
-        tournament_id=tournament_id,
+        tournament_id=session.get_one(StoredMatch, wanted.match_id).tournament_id,
         whole_group=wanted.whole_group,
         rematch=wanted.rematch,
         reason=wanted.reason,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 from redis import Redis, RedisError
@@ -72,13 +71,6 @@ class ServiceCollector(Collector):
         except RedisError as error:
             log.warning("metrics_incomplete", extra={"part": "redis", "reason": str(error)})
             return None
-
-
-def expose(collector: Collector) -> bytes:
-    """Return all metrics as text."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(collector)
-    return bytes(generate_latest(registry))
 
 
 def counted_metrics(counts: Mapping[MetricSeries, float]) -> Iterator[Metric]:

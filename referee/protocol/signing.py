@@ -17,26 +17,26 @@ PIECE_BYTES: Final = 2047  # most bytes that hashlib hashes without releasing th
 
 def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
     """Return the secret shared with a bot. Each rotation increments ``generation``."""
-    key = hmac.digest(master_key, f"referee/bot-secret|{bot_id}|{generation}".encode(), "sha256")
-    return PREFIX + base64.b64encode(key).decode()
+    return _derive(master_key, f"referee/bot-secret|{bot_id}|{generation}")
 
 
 def bot_secrets(master_key: bytes, bot_id: str, generations: Sequence[int]) -> tuple[str, ...]:
     """Return the bot's secrets of these generations, in the given order, then those of accepted master keys."""
-    keys = key_ring(master_key)
-    return tuple(bot_secret(key, bot_id, generation) for key in keys for generation in generations)
+    return tuple(bot_secret(key, bot_id, generation) for key in key_ring(master_key) for generation in generations)
 
 
 def webhook_secret(master_key: bytes, webhook_id: str, generation: int) -> str:
     """Return the secret shared with the owner of a webhook. Each rotation increments ``generation``."""
-    key = hmac.digest(master_key, f"referee/webhook-secret|{webhook_id}|{generation}".encode(), "sha256")
-    return PREFIX + base64.b64encode(key).decode()
+    return _derive(master_key, f"referee/webhook-secret|{webhook_id}|{generation}")
 
 
 def webhook_secrets(master_key: bytes, webhook_id: str, generations: Sequence[int]) -> tuple[str, ...]:
     """Return the webhook's secrets of these generations, as ``bot_secrets`` does."""
-    keys = key_ring(master_key)
-    return tuple(webhook_secret(key, webhook_id, generation) for key in keys for generation in generations)
+    return tuple(webhook_secret(key, webhook_id, number) for key in key_ring(master_key) for number in generations)
+
+
+def _derive(master_key: bytes, name: str) -> str:
+    return PREFIX + base64.b64encode(hmac.digest(master_key, name.encode(), "sha256")).decode()
 
 
 def secret_bytes(secret: str) -> bytes:

@@ -5,7 +5,7 @@
 
 import hmac
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,11 +19,11 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.reporting import notify
 from referee.errors import BadOption, Conflict, Forbidden, NeedsAcceptance, NotFound, QuotaExceeded
-from referee.events import BotEntered, EntryDecided
-from referee.tournaments import entries, guest_notifications
-from referee.tournaments.states import UNFINISHED
+from referee.events import BotEntered, EntryDecided, GuestsInvited
+from referee.tournaments import entries
+from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry, TournamentGuest
-from referee.tournaments.tournaments import is_manager, lock_in_state
+from referee.tournaments.tournaments import CO_ORGANISERS, is_manager, lock_in_state
 
 MIN_CODE_LENGTH: Final = 6
 MAX_CODE_LENGTH: Final = 40
@@ -69,8 +69,16 @@ def set_admission(session: Session, tournament_id: str, *, join_code: str | None
     tournament.join_code = code
     tournament.revision += 1
     session.flush()
-    guest_notifications.notify_guests(session, tournament, sorted(found - earlier))
+    notify_guests(session, tournament, found - earlier)
     return load_admission(session, tournament)
+
+
+def notify_guests(session: Session, tournament: Tournament, account_ids: Set[str]) -> None:
+    """Report to these accounts that they are guests, if the tournament is open. Leave out its organisers."""
+    if tournament.status == TournamentState.OPEN:
+        invited = sorted(account_ids - CO_ORGANISERS.ids(session, tournament))
+        about = {"tournament": tournament.id, "name": tournament.name, "game": tournament.game}
+        notify(session, GuestsInvited(accounts=invited, **about))
 
 
 def check_may_enter(session: Session, tournament: Tournament, account: Account, code: str | None) -> None:

@@ -15,8 +15,8 @@ from referee.events import TournamentHeldUp
 from referee.games import catalogue
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
-from referee.tournaments.organisers import organiser_ids
 from referee.tournaments.tables import Tournament
+from referee.tournaments.tournaments import CO_ORGANISERS
 
 MAX_NAMED: Final = 3  # stuck matches that the reason lists by id
 REMEDIES: Final = "Void each, with or without a rematch, or cancel it, or ask the operator to retry it."
@@ -37,24 +37,21 @@ def blocking_reason(session: Session, tournament: Tournament) -> str | None:
     return f"Held up by stuck matches: {matches}. {REMEDIES}"
 
 
-def update_blocking_reason(session: Session, tournament: Tournament) -> bool:
+def update_blocking_reason(session: Session, tournament: Tournament) -> None:
     """Update the ``status_reason`` of the tournament.
 
-    Return whether it changed. If the tournament is blocked, notify its organiser and the owners of bots in stuck
+    If the tournament is blocked, notify its organiser and the owners of bots in stuck
     matches.
     """
     before, now = tournament.status_reason, blocking_reason(session, tournament)
     if before == now:
-        return False
+        return
     tournament.status_reason = now
     tournament.revision += 1
     if now is not None:
         owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)
         owners = owners.join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
-        owners = owners.where(
-            StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
-        ).distinct()
-        concerned = organiser_ids(session, tournament) | {*session.scalars(owners)}
+        owners = owners.where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK)
+        concerned = CO_ORGANISERS.ids(session, tournament) | {*session.scalars(owners)}
         about = {"tournament": tournament.id, "name": tournament.name, "reason": now}
         notify(session, TournamentHeldUp(accounts=concerned, **about))
-    return True

@@ -39,13 +39,8 @@ class EntrantSeat:
 
     def is_fit_to_play(self, tournament: Tournament) -> bool:
         """Return whether the bot can play its matches itself, without a substitute."""
-        return (
-            self.bot_status == BotState.VERIFIED
-            and self.plays_game
-            and self.certified
-            and self.preflight != Preflight.ABSENT
-            and (not self.has_changed_version(tournament))
-        )
+        is_able = self.bot_status == BotState.VERIFIED and self.plays_game and self.certified
+        return is_able and self.preflight != Preflight.ABSENT and not self.has_changed_version(tournament)
 
     def has_changed_version(self, tournament: Tournament) -> bool:
         """Return whether the bot changed its version since the start of a tournament that forbids it."""
@@ -118,12 +113,9 @@ def _ratings_before_later_changes(
 ) -> dict[str, int]:
     """Return each bot's rating before its first change after ledger entry ``last``. Omit bots without such a change."""
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
-    first = (
-        select(RatingChange.bot_id, func.min(RatingChange.seq).label("seq"))
-        .where(RatingChange.ladder_id == ladder_id, RatingChange.seq > last, RatingChange.bot_id.in_(entered))
-        .group_by(RatingChange.bot_id)
-        .subquery()
-    )
+    later = RatingChange.ladder_id == ladder_id, RatingChange.seq > last, RatingChange.bot_id.in_(entered)
+    earliest = select(RatingChange.bot_id, func.min(RatingChange.seq).label("seq")).where(*later)
+    first = earliest.group_by(RatingChange.bot_id).subquery()
     joined = (RatingChange.bot_id == first.c.bot_id) & (RatingChange.seq == first.c.seq)
     changes = select(RatingChange.bot_id, RatingChange.before).join(first, joined)
     return dict(session.execute(changes).all())

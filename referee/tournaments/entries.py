@@ -75,9 +75,8 @@ def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str
 def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
     """Return how these bots appear in the tables of the tournament, keyed by bot id. Omit bots that never entered."""
     columns = Bot.id, Bot.name, Bot.owner_id, Account.name, TournamentEntry.withdrawn_at
-    query = select(*columns, TournamentEntry.version_changed_at, TournamentEntry.disqualification_reason).join(
-        TournamentEntry, TournamentEntry.bot_id == Bot.id
-    )
+    query = select(*columns, TournamentEntry.version_changed_at, TournamentEntry.disqualification_reason)
+    query = query.join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     query = query.join(Account, Account.id == Bot.owner_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
     return {

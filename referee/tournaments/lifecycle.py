@@ -1,6 +1,6 @@
 """Draft, open, pause and resume tournaments at the request of their organisers."""
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
@@ -9,11 +9,13 @@ from referee.errors import Forbidden
 from referee.matches.queue.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
-from referee.tournaments import guest_notifications, tournaments
+from referee.tournaments import admission, tournaments
 from referee.tournaments.private import check_private_terms, complete_private_terms
 from referee.tournaments.requested_terms import Terms
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentGuest, TournamentOrganiser
+
+_UNCLAIMED: Final = {TournamentState.RUNNING: MatchState.DUE, TournamentState.PAUSED: MatchState.WAITING}
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
@@ -38,39 +40,28 @@ def open_entries(session: Session, tournament_id: str) -> Tournament:
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     tournament.status = TournamentState.OPEN
     tournaments.make_searchable(session, tournament)
-    guest_notifications.notify_all(session, tournament)
+    guests = admission.load_admission(session, tournament).guests
+    admission.notify_guests(session, tournament, {guest.id for guest in guests})
     return mark_changed(session, tournament)
 
 
 def pause(session: Session, tournament_id: str) -> Tournament:
     """Pause a running tournament. Running matches are played to the end; the others wait."""
-    return _change_state(
-        session, tournament_id, (TournamentState.RUNNING, TournamentState.PAUSED), (MatchState.DUE, MatchState.WAITING)
-    )
+    return _change_state(session, tournament_id, TournamentState.RUNNING, TournamentState.PAUSED)
 
 
 def resume(session: Session, tournament_id: str) -> Tournament:
     """Resume a paused tournament. Its waiting matches become due."""
-    return _change_state(
-        session, tournament_id, (TournamentState.PAUSED, TournamentState.RUNNING), (MatchState.WAITING, MatchState.DUE)
-    )
+    return _change_state(session, tournament_id, TournamentState.PAUSED, TournamentState.RUNNING)
 
 
-def _change_state(
-    session: Session,
-    tournament_id: str,
-    states: tuple[TournamentState, TournamentState],
-    matches: tuple[MatchState, MatchState],
-) -> Tournament:
-    tournament = tournaments.lock_in_state(session, tournament_id, states[0])
-    tournament.status = states[1]
-    _set_match_states(session, tournament, *matches)
+def _change_state(session: Session, tournament_id: str, before: TournamentState, after: TournamentState) -> Tournament:
+    tournament = tournaments.lock_in_state(session, tournament_id, before)
+    tournament.status = after
+    of_matches = StoredMatch.tournament_id == tournament.id, StoredMatch.status == _UNCLAIMED[before]
+    changed = update(StoredMatch).where(*of_matches).values(status=_UNCLAIMED[after]).returning(StoredMatch.id)
+    refresh_queue(session, session.scalars(changed).all())
     return mark_changed(session, tournament)
-
-
-def _set_match_states(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
-    concerned = update(StoredMatch).where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == before)
-    refresh_queue(session, session.scalars(concerned.values(status=after).returning(StoredMatch.id)).all())
 
 
 def delete_draft(session: Session, tournament_id: str) -> None:

@@ -160,12 +160,10 @@ def count_sets(
     """
     columns = StoredMatch.table_no, func.max(StoredMatch.leg), func.max(StoredMatch.seats)
     query = select(*columns).where(StoredMatch.tournament_id == tournament.id)
-    query = query.where(StoredMatch.tournament_round == tournament_round, StoredMatch.table_no.in_(tables)).group_by(
-        StoredMatch.table_no
-    )
+    query = query.where(StoredMatch.tournament_round == tournament_round, StoredMatch.table_no.in_(tables))
     return {
         table_no: leg // len(seat_orders(tournament, size))
-        for table_no, leg, size in session.execute(query)
+        for table_no, leg, size in session.execute(query.group_by(StoredMatch.table_no))
         if table_no and leg
     }
 

@@ -18,20 +18,11 @@ def load_outcomes(
 
     If ``newest`` is given, return at most this many of the last ones. Seats played by substitutes are not scored.
     """
-    columns = (
-        Result.entrants,
-        Result.bots,
-        Result.placements,
-        Result.returns,
-        StoredMatch.group_id,
-        StoredMatch.tournament_round,
-        Result.seq,
-    )
-    query = select(*columns).join(StoredMatch, StoredMatch.id == Result.match_id)
-    query = query.where(
-        StoredMatch.tournament_id == tournament_id, StoredMatch.status == MatchState.FINISHED, Result.seq > after
-    )
-    rows = session.execute(query.order_by(Result.seq.desc()).limit(newest)).all()
+    of_result = Result.entrants, Result.bots, Result.placements, Result.returns, Result.seq
+    query = select(*of_result, StoredMatch.group_id, StoredMatch.tournament_round)
+    query = query.join(StoredMatch, StoredMatch.id == Result.match_id)
+    query = query.where(StoredMatch.tournament_id == tournament_id, StoredMatch.status == MatchState.FINISHED)
+    rows = session.execute(query.where(Result.seq > after).order_by(Result.seq.desc()).limit(newest)).all()
     return [
         MatchOutcome(
             entrants=tuple(entrants),
@@ -42,16 +33,14 @@ def load_outcomes(
             seq=seq,
             scored=scored_seats(entrants, bots) or None,
         )
-        for entrants, bots, placements, returns, group, tournament_round, seq in reversed(rows)
+        for entrants, bots, placements, returns, seq, group, tournament_round in reversed(rows)
     ]
 
 
 def load_byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
     """Return (round, bot id, reason) for each bye of an ended round. Byes of running rounds would reveal pairings."""
-    query = select(TournamentRound.number, TournamentRound.byes).where(
-        TournamentRound.tournament_id == tournament_id, TournamentRound.ended_at.is_not(None)
-    )
-    query = query.order_by(TournamentRound.number)
+    query = select(TournamentRound.number, TournamentRound.byes).order_by(TournamentRound.number)
+    query = query.where(TournamentRound.tournament_id == tournament_id, TournamentRound.ended_at.is_not(None))
     return [(number, bye["entrant"], bye["reason"]) for number, byes in session.execute(query) for bye in byes]
 
 

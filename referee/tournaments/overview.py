@@ -35,11 +35,8 @@ def load_overview(session: Session) -> Overview:
     """Load the overview, with the ``CANDIDATES`` oldest running matches of each game."""
     oldest = (StoredMatch.created_at, StoredMatch.id)
     place = func.row_number().over(partition_by=StoredMatch.game, order_by=oldest)
-    of_games = (
-        select(StoredMatch.id, place.label("place"))
-        .where(StoredMatch.status == MatchState.RUNNING, StoredMatch.listed)
-        .subquery()
-    )
+    is_shown = StoredMatch.status == MatchState.RUNNING, StoredMatch.listed
+    of_games = select(StoredMatch.id, place.label("place")).where(*is_shown).subquery()
     chosen = select(StoredMatch).join(of_games, of_games.c.id == StoredMatch.id).where(of_games.c.place <= CANDIDATES)
     running = list(session.scalars(chosen.order_by(*oldest).limit(MAX_MATCHES)))
     tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS), Tournament.listed)

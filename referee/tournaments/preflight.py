@@ -7,7 +7,7 @@ removes them.
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true, update
+from sqlalchemy import ColumnElement, Select, and_, exists, false, func, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates, checks, house_bots
@@ -42,11 +42,9 @@ def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
     """Return whether all handshakes have ended or the time limit has passed."""
     if tournament.preflight_until is None or tournament.preflight_until <= moment:
         return True
-    waiting = select(TournamentEntry.bot_id).where(
-        TournamentEntry.tournament_id == tournament.id,
-        TournamentEntry.preflight == Preflight.ASKED,
-        TournamentEntry.withdrawn_at.is_(None),
-    )
+    entry = TournamentEntry
+    waiting = select(entry.bot_id).where(entry.tournament_id == tournament.id, entry.withdrawn_at.is_(None))
+    waiting = waiting.where(entry.preflight == Preflight.ASKED)
     return session.scalar(waiting.limit(1)) is None
 
 
@@ -85,13 +83,13 @@ def _mark_ready(session: Session, tournament: Tournament) -> None:
     passed = select(Bot.id).where(of_bot, Bot.status == BotState.VERIFIED, Bot.handshake_state == CheckState.IDLE)
     passed = passed.where(Bot.handshake_report["ok"].as_boolean().is_(True), _may_play(tournament))
     version = select(Bot.version).where(of_bot).scalar_subquery()
-    waiting = (
-        TournamentEntry.tournament_id == tournament.id,
-        TournamentEntry.preflight == Preflight.ASKED,
-        TournamentEntry.version.is_(None),
-        TournamentEntry.withdrawn_at.is_(None),
+    entry = TournamentEntry
+    waiting = entry.tournament_id == tournament.id, entry.preflight == Preflight.ASKED, entry.withdrawn_at.is_(None)
+    ready = (
+        update(entry)
+        .where(*waiting, entry.version.is_(None), passed.exists())
+        .values(preflight=Preflight.READY, version=version)
     )
-    ready = update(TournamentEntry).where(*waiting, passed.exists()).values(preflight=Preflight.READY, version=version)
     session.execute(ready.execution_options(synchronize_session=False))
 
 
@@ -140,11 +138,8 @@ def _is_pending(session: Session, tournament: Tournament, bot: Bot) -> bool:
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
     """Return the SQL condition for bots without a pending handshake or check. It is the opposite of ``_is_pending``."""
     pending = exists().where(Check.bot_id == Bot.id, Check.state != CheckState.IDLE)
-    return (
-        and_(Bot.handshake_state == CheckState.IDLE, ~pending)
-        if tournament.rated
-        else Bot.handshake_state == CheckState.IDLE
-    )
+    is_idle = Bot.handshake_state == CheckState.IDLE
+    return and_(is_idle, ~pending) if tournament.rated else is_idle
 
 
 def _may_play(tournament: Tournament) -> ColumnElement[bool]:
@@ -165,19 +160,14 @@ def _absence_reason(session: Session, tournament: Tournament, bot: Bot) -> str |
 
 
 def _seat_substitute(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    is_absent = (
-        entry.preflight == Preflight.ABSENT
-        or bot.status != BotState.VERIFIED
-        or _is_other_version(tournament, entry, bot)
-    )
+    is_away = entry.preflight == Preflight.ABSENT or bot.status != BotState.VERIFIED
+    is_absent = is_away or _is_other_version(tournament, entry, bot)
     if not is_absent:
         entry.substitute_id = None
         return
     if entry.substitute_id is None or entry.substitution_code is None:
-        entry.substituted_at, entry.substitution_code = (
-            current_time(session),
-            _substitution_code(tournament, entry, bot),
-        )
+        entry.substituted_at = current_time(session)
+        entry.substitution_code = _substitution_code(tournament, entry, bot)
     if tournament.substitute is not None and entry.substitute_id is None:
         entry.substitute_id = house_bots.get_or_create_house_bot(session, tournament.substitute).id
 
@@ -208,18 +198,13 @@ def _release_seats(session: Session, tournament: Tournament, entry: TournamentEn
     substitute = session.get_one(Bot, entry.substitute_id)
     named = {"bot_name": substitute.name, "version": substitute.version}
     substituted = {"bot_id": substitute.id, "entrant_id": entry.bot_id, "rated": False, **named}
-    session.execute(
-        update(MatchSeat).where(MatchSeat.match_id.in_(ids), MatchSeat.bot_id == entry.bot_id).values(substituted)
-    )
+    of_bot = MatchSeat.match_id.in_(ids), MatchSeat.bot_id == entry.bot_id
+    session.execute(update(MatchSeat).where(*of_bot).values(substituted))
     counted = select(MatchSeat.match_id).where(MatchSeat.match_id.in_(ids), MatchSeat.rated)
-    alone = counted.group_by(MatchSeat.match_id)
-    still_rated = {match_id for match_id in session.scalars(alone) if _rated_seats(session, match_id) > 1}
-    session.execute(update(StoredMatch).where(StoredMatch.id.in_(set(ids) - still_rated)).values(rated=False))
+    still_rated = counted.group_by(MatchSeat.match_id).having(func.count() > 1)
+    unrated = StoredMatch.id.in_(ids), StoredMatch.id.not_in(still_rated)
+    session.execute(update(StoredMatch).where(*unrated).values(rated=False))
     refresh_queue(session, ids)
-
-
-def _rated_seats(session: Session, match_id: str) -> int:
-    return len(session.scalars(select(MatchSeat.seat).where(MatchSeat.match_id == match_id, MatchSeat.rated)).all())
 
 
 def _unstarted_matches(tournament: Tournament) -> Any:
@@ -232,11 +217,7 @@ def _is_retry_due(moment: datetime) -> ColumnElement[bool]:
 
 
 def _request_handshakes(session: Session, which: ColumnElement[bool], moment: datetime) -> None:
-    due = {
-        "handshake_state": CheckState.DUE,
-        "handshake_due_at": moment,
-        "epoch": Bot.epoch + 1,
-        "handshake_lost_claims": 0,
-    }
+    due: Any = {"handshake_state": CheckState.DUE, "handshake_due_at": moment, "epoch": Bot.epoch + 1}
+    due["handshake_lost_claims"] = 0
     free = update(Bot).where(which, Bot.status == BotState.VERIFIED, Bot.handshake_state == CheckState.IDLE).values(due)
     session.execute(free.execution_options(synchronize_session=False))

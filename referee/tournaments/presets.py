@@ -38,10 +38,6 @@ PRESETS: Final[Mapping[str, Preset]] = {
     "serious_swiss": Preset(
         "Serious Swiss",
         "Rated, the same cards at all tables, one bot of each owner in one version, players hidden until tables end.",
-        {
-            "format": TournamentFormat.SWISS,
-            "frozen_version": True,
-            "time": {"budget_ms": 2000, "bank_ms": 30_000},
-        },
+        {"format": TournamentFormat.SWISS, "frozen_version": True, "time": {"budget_ms": 2000, "bank_ms": 30_000}},
     ),
 }

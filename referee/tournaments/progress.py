@@ -40,12 +40,8 @@ class Progress:
 def load_progress(session: Session, tournament_id: str) -> Progress:
     """Return the progress of a tournament. Raise ``NotFound`` if it does not exist."""
     tournament = get_tournament(session, tournament_id)
-    query = (
-        select(StoredMatch.status, func.count())
-        .where(StoredMatch.tournament_id == tournament_id)
-        .group_by(StoredMatch.status)
-    )
-    by_status = dict(session.execute(query).all())
+    query = select(StoredMatch.status, func.count()).where(StoredMatch.tournament_id == tournament_id)
+    by_status = dict(session.execute(query.group_by(StoredMatch.status)).all())
     created = sum(by_status.values())
     done = created - sum(by_status.get(status, 0) for status in OPEN)
     foreseen = tournament.expected_matches or 0 if tournament.status in IN_PROGRESS else 0

@@ -43,10 +43,10 @@ TABLES_AHEAD: Final = 200  # tables of a static format paired in one step
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Represent the next step of a tournament. ``take`` takes it, or returns False if it is no longer the next step."""
+    """Represent the next step of a tournament. ``take`` takes it, unless it is no longer the next step."""
 
     name: str
-    take: Callable[[Session, Tournament, bytes], bool]
+    take: Callable[[Session, Tournament, bytes], None]
 
 
 def take_next_step(database: Database, tournament_id: str, *, master_key: bytes) -> str | None:
@@ -77,11 +77,14 @@ def find_next_step(session: Session, tournament: Tournament) -> Step | None:
     """Return the next step, or None if the tournament must wait."""
     moment = current_time(session)
     if preflight.needs_update(session, tournament, moment):
-        return Step("settled", _update_entries)
+        return Step("settled", lambda session, tournament, _: preflight.update_entries(session, tournament))
     if tournament.preflight_until is not None:
-        return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
+        is_over = preflight.is_over(session, tournament, moment)
+        return Step("begun", lambda session, tournament, _: starting.begin(session, tournament)) if is_over else None
     if blockers.blocking_reason(session, tournament) != tournament.status_reason:
-        return Step("blockers reported", _report_blockers)
+        return Step(
+            "blockers reported", lambda session, tournament, _: blockers.update_blocking_reason(session, tournament)
+        )
     if tournament.game not in catalogue():
         return None
     rounds = list_open_rounds(session, tournament)
@@ -91,19 +94,6 @@ def find_next_step(session: Session, tournament: Tournament) -> Step | None:
         or _next_end_step(tournament, rounds)
         or _next_pairing_step(session, tournament, rounds)
     )
-
-
-def _update_entries(session: Session, tournament: Tournament, _: bytes) -> bool:
-    preflight.update_entries(session, tournament)
-    return True
-
-
-def _begin(session: Session, tournament: Tournament, _: bytes) -> bool:
-    return starting.begin(session, tournament)
-
-
-def _report_blockers(session: Session, tournament: Tournament, _: bytes) -> bool:
-    return blockers.update_blocking_reason(session, tournament)
 
 
 # -- the matches of a round --
@@ -124,12 +114,10 @@ def _next_creation_step(tournament: Tournament, rounds: Sequence[RoundProgress],
     return None
 
 
-def _create_matches(seen: RoundProgress, session: Session, tournament: Tournament, master_key: bytes) -> bool:
+def _create_matches(seen: RoundProgress, session: Session, tournament: Tournament, master_key: bytes) -> None:
     tournament_round = session.get_one(TournamentRound, (tournament.id, seen.number))
-    if tournament_round.arranged != seen.arranged:
-        return False
-    match_creation.arrange_portion(session, tournament, tournament_round, master_key=master_key)
-    return True
+    if tournament_round.arranged == seen.arranged:
+        match_creation.arrange_portion(session, tournament, tournament_round, master_key=master_key)
 
 
 def _next_extension_step(session: Session, tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
@@ -152,10 +140,9 @@ def _ended_tables(session: Session, tournament: Tournament, number: int) -> list
     """Return the numbers of those tables of a round that have finished matches and no open ones."""
     is_open = func.sum(case((StoredMatch.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((StoredMatch.status == MatchState.FINISHED, 1), else_=0))
-    query = select(StoredMatch.table_no).where(
-        StoredMatch.tournament_id == tournament.id, StoredMatch.tournament_round == number
-    )
-    query = query.group_by(StoredMatch.table_no).having(and_(is_open == 0, finished > 0)).order_by(StoredMatch.table_no)
+    query = select(StoredMatch.table_no).group_by(StoredMatch.table_no).order_by(StoredMatch.table_no)
+    query = query.where(StoredMatch.tournament_id == tournament.id, StoredMatch.tournament_round == number)
+    query = query.having(and_(is_open == 0, finished > 0))
     return [table_no for table_no in session.scalars(query) if table_no is not None]
 
 
@@ -182,10 +169,10 @@ def _choose_extensions(
 
 def _extend_tables(
     number: int, wanted: Sequence[MatchesToCreate], session: Session, tournament: Tournament, master_key: bytes
-) -> bool:
+) -> None:
     done = count_sets(session, tournament, number, [matches.table_no for matches in wanted])
     left = [matches for matches in wanted if done[matches.table_no] == matches.done]
-    return bool(match_creation.arrange_tables(session, tournament, number, left, master_key=master_key))
+    match_creation.arrange_tables(session, tournament, number, left, master_key=master_key)
 
 
 # -- the sequence of rounds --
@@ -197,12 +184,9 @@ def _next_end_step(tournament: Tournament, rounds: Sequence[RoundProgress]) -> S
     return Step("round over", partial(_end_rounds, ended)) if ended else None
 
 
-def _end_rounds(numbers: Sequence[int], session: Session, tournament: Tournament, _: bytes) -> bool:
-    ended = update(TournamentRound).where(
-        TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
-    )
-    session.execute(ended.values(ended_at=current_time(session)))
-    return True
+def _end_rounds(numbers: Sequence[int], session: Session, tournament: Tournament, _: bytes) -> None:
+    ended = TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
+    session.execute(update(TournamentRound).where(*ended).values(ended_at=current_time(session)))
 
 
 def _next_pairing_step(session: Session, tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
@@ -247,22 +231,19 @@ def _decide_rounds(tournament: Tournament, state: pairing.PairingInput) -> list[
 
 def _store_rounds(
     before: int, rows: Sequence[TournamentRound], planned: int, session: Session, tournament: Tournament, _: bytes
-) -> bool:
-    if newest_round(session, tournament.id) != before:
-        return False
-    session.add_all(rows)
-    tournament.expected_matches = planned
-    session.flush()
-    return True
+) -> None:
+    if newest_round(session, tournament.id) == before:
+        session.add_all(rows)
+        tournament.expected_matches = planned
+        session.flush()
 
 
-def _finish_tournament(session: Session, tournament: Tournament, _: bytes) -> bool:
+def _finish_tournament(session: Session, tournament: Tournament, _: bytes) -> None:
     if _has_open_matches(session, tournament):
-        return False
+        return
     tournament.status, tournament.finished_at = TournamentState.FINISHED, current_time(session)
     tournament.revision += 1
     starting.notify_participants(session, tournament, TournamentFinished)
-    return True
 
 
 def _has_open_matches(session: Session, tournament: Tournament) -> bool:

@@ -16,13 +16,7 @@ from referee.pairing.table_sizes import MIN_SEATS
 from referee.tournaments.round_times import complete_times
 from referee.tournaments.table_options import fewest_seats, options_at
 from referee.tournaments.tables import Tournament
-from referee.tournaments.terms import (
-    ANNOUNCEMENT,
-    NO_LIMIT,
-    TERMS,
-    TermColumns,
-    max_entries,
-)
+from referee.tournaments.terms import ANNOUNCEMENT, NO_LIMIT, TERMS, TermColumns, max_entries
 
 Json = dict[str, Any]
 

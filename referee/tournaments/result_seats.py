@@ -5,14 +5,14 @@ from typing import Final
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from referee.matches.lists.download_seats import DownloadSeat, seats_of
+from referee.matches.lists.download_seats import SeatRow, seats_of
 from referee.matches.tables import Result, StoredMatch
 
 PAGE_SIZE: Final = 200
 ResultFilter = ColumnElement[bool]  # an SQL condition on results
 
 
-def load_result_seats(session: Session, condition: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
+def load_result_seats(session: Session, condition: ResultFilter, *, after: int, until: int) -> list[SeatRow]:
     """Return the seats of up to ``PAGE_SIZE`` matches with ``after`` < ``seq`` <= ``until``, in order of ``seq``."""
     found = select(Result, StoredMatch).join(StoredMatch, StoredMatch.id == Result.match_id)
     found = found.where(condition, Result.seq > after, Result.seq <= until)

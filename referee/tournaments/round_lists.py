@@ -99,13 +99,9 @@ def matches_by_table(
     session: Session, tournament_id: str, number: int, tables: Sequence[int]
 ) -> dict[int, list[StoredMatch]]:
     """Return the matches of these tables of a round in order of their legs, keyed by table number."""
-    query = select(StoredMatch).where(
-        StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
-    )
+    query = select(StoredMatch).where(*_is_of_round(tournament_id, number), StoredMatch.table_no.in_(tables))
+    ordered = query.order_by(StoredMatch.table_no, StoredMatch.leg, StoredMatch.id)
     found: dict[int, list[StoredMatch]] = defaultdict(list)
-    ordered = query.where(StoredMatch.table_no.in_(tables)).order_by(
-        StoredMatch.table_no, StoredMatch.leg, StoredMatch.id
-    )
     for match in session.scalars(ordered):
         found[match.table_no or 0].append(match)
     return found
@@ -113,36 +109,28 @@ def matches_by_table(
 
 def ended_tables(session: Session, tournament_id: str, number: int) -> set[int]:
     """Return the numbers of those tables of a round whose matches have all ended. Omit tables without matches."""
-    query = select(StoredMatch.table_no).where(
-        StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
-    )
-    counted = query.group_by(StoredMatch.table_no).having(
-        func.count() == func.sum(_count_if(StoredMatch.status.in_(ENDED)))
-    )
+    query = select(StoredMatch.table_no).where(*_is_of_round(tournament_id, number)).group_by(StoredMatch.table_no)
+    counted = query.having(func.count() == func.sum(_count_if(StoredMatch.status.in_(ENDED))))
     return {number for number in session.scalars(counted) if number is not None}
+
+
+def _is_of_round(tournament_id: str, number: int) -> tuple[ColumnElement[bool], ...]:
+    return StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
 
 
 def _select_summaries(tournament_id: str) -> Select[int, str, int, int, int, datetime, datetime | None]:
     tables, byes = func.json_array_length(TournamentRound.tables), func.json_array_length(TournamentRound.byes)
-    query = select(
-        TournamentRound.number,
-        TournamentRound.label,
-        tables,
-        byes,
-        TournamentRound.arranged,
-        TournamentRound.created_at,
-        TournamentRound.ended_at,
-    )
+    row = TournamentRound
+    query = select(row.number, row.label, tables, byes, row.arranged, row.created_at, row.ended_at)
     return query.where(TournamentRound.tournament_id == tournament_id)
 
 
 def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[RoundSummary]:
     numbers = [row[0] for row in rows]
     query = select(StoredMatch.tournament_round, func.count(), func.sum(_count_if(StoredMatch.status.in_(ENDED))))
-    query = query.where(StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round.in_(numbers)).group_by(
-        StoredMatch.tournament_round
-    )
-    counts = {number: (matches, int(done)) for number, matches, done in session.execute(query)}
+    query = query.where(StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round.in_(numbers))
+    rows_of_rounds = session.execute(query.group_by(StoredMatch.tournament_round))
+    counts = {number: (matches, int(done)) for number, matches, done in rows_of_rounds}
     summaries = []
     for number, label, tables, byes, arranged, created_at, ended_at in rows:
         matches, done = counts.get(number, (0, 0))

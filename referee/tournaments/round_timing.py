@@ -51,10 +51,8 @@ def count_begun(session: Session, tournament: Tournament) -> int:
 def move_waiting_rounds(session: Session, tournament: Tournament) -> None:
     """Give the rounds that are paired and have not begun the times that the tournament has for them now."""
     begun = count_begun(session, tournament)
-    waiting = select(TournamentRound).where(
-        TournamentRound.tournament_id == tournament.id, TournamentRound.number > begun
-    )
-    for row in session.scalars(waiting):
+    waiting = select(TournamentRound).where(TournamentRound.tournament_id == tournament.id)
+    for row in session.scalars(waiting.where(TournamentRound.number > begun)):
         row.starts_at = given_time(tournament, row.number)
 
 
@@ -86,12 +84,9 @@ def last_round_start(session: Session, tournament: Tournament) -> datetime | Non
         return read_time(tournament.round_times[-1])
     if tournament.round_minutes is None:
         return None
-    newest = select(TournamentRound.number, TournamentRound.starts_at).where(
-        TournamentRound.tournament_id == tournament.id
-    )
-    row = session.execute(newest.order_by(TournamentRound.number.desc()).limit(1)).first()
-    if row is None or row[1] is None:
+    newest = select(TournamentRound).where(TournamentRound.tournament_id == tournament.id)
+    row = session.scalar(newest.order_by(TournamentRound.number.desc()).limit(1))
+    if row is None or row.starts_at is None:
         return None
-    further = max(int((tournament.format_options or {}).get("rounds") or 0) - row[0], 0)
-    start: datetime = row[1] + timedelta(minutes=tournament.round_minutes) * further
-    return start
+    further = max(int((tournament.format_options or {}).get("rounds") or 0) - row.number, 0)
+    return row.starts_at + timedelta(minutes=tournament.round_minutes) * further

@@ -54,12 +54,10 @@ def load_state(session: Session, tournament: Tournament, *, before: int | None =
     If ``before`` is given, include only rounds with lower numbers. Omit the results for static formats, which do not
     depend on them.
     """
-    query = (
-        select(TournamentRound).where(TournamentRound.tournament_id == tournament.id).order_by(TournamentRound.number)
-    )
+    query = select(TournamentRound).where(TournamentRound.tournament_id == tournament.id)
     if before is not None:
         query = query.where(TournamentRound.number < before)
-    rows = list(session.scalars(query))
+    rows = list(session.scalars(query.order_by(TournamentRound.number)))
     legs = {} if get_format(tournament).static else load_legs(session, tournament)
     return pairing.PairingInput(
         seats=tournament.seats,
@@ -79,12 +77,8 @@ def load_state_and_open_round(
 
     Return None in place of the round if the newest round has ended.
     """
-    newest_first = (
-        select(TournamentRound)
-        .where(TournamentRound.tournament_id == tournament.id)
-        .order_by(TournamentRound.number.desc())
-    )
-    row = session.scalar(newest_first.limit(1))
+    of_tournament = select(TournamentRound).where(TournamentRound.tournament_id == tournament.id)
+    row = session.scalar(of_tournament.order_by(TournamentRound.number.desc()).limit(1))
     if row is None or row.ended_at is not None:
         return load_state(session, tournament), None
     return load_state(session, tournament, before=row.number), _pairing_round(row)
@@ -101,19 +95,15 @@ def load_legs(
     by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
     query = select(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.group_id, *by_seat)
     query = query.join(Result, Result.match_id == StoredMatch.id)
-    query = query.where(
-        StoredMatch.tournament_id == tournament.id,
-        StoredMatch.status == MatchState.FINISHED,
-    )
+    query = query.where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.FINISHED)
     if tournament_round is not None:
         query = query.where(StoredMatch.tournament_round == tournament_round)
     if tables is not None:
         query = query.where(StoredMatch.table_no.in_(tables))
     sets_are_legs = tournament.format == TournamentFormat.KNOCKOUT and tournament.deal_sharing == DealSharing.DUPLICATE
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
-    rows = session.execute(
-        query.order_by(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, Result.seq)
-    )
+    in_order = StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, Result.seq
+    rows = session.execute(query.order_by(*in_order))
     for index, (number, table_no, group, bots, *by_seat_values) in enumerate(rows):
         entrants, placements, returns = (tuple(values) for values in by_seat_values)
         leg = pairing.Leg(entrants, placements, returns, scored_seats(entrants, bots))
@@ -150,32 +140,22 @@ def new_round(
 
 def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProgress]:
     """Return the progress of all rounds that have not ended, in order of their numbers."""
-    open_query = (
-        select(StoredMatch.tournament_round, func.count())
-        .where(
-            StoredMatch.tournament_id == tournament.id,
-            StoredMatch.status.in_(OPEN),
-        )
-        .group_by(StoredMatch.tournament_round)
-    )
-    open_matches = dict(session.execute(open_query).all())
+    is_open = StoredMatch.tournament_id == tournament.id, StoredMatch.status.in_(OPEN)
+    counted = select(StoredMatch.tournament_round, func.count()).where(*is_open)
+    open_matches = dict(session.execute(counted.group_by(StoredMatch.tournament_round)).all())
     tables = func.json_array_length(TournamentRound.tables)
     query = select(TournamentRound.number, tables, TournamentRound.arranged, TournamentRound.starts_at)
-    query = query.where(TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)).order_by(
-        TournamentRound.number
-    )
+    query = query.where(TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None))
     return [
         RoundProgress(number, tables, arranged, open_matches.get(number, 0), starts_at)
-        for number, tables, arranged, starts_at in session.execute(query)
+        for number, tables, arranged, starts_at in session.execute(query.order_by(TournamentRound.number))
     ]
 
 
 def newest_round(session: Session, tournament_id: str) -> int:
     """Return the number of the newest round, or 0 before the first."""
-    return (
-        session.scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament_id))
-        or 0
-    )
+    newest = select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament_id)
+    return session.scalar(newest) or 0
 
 
 def with_round(state: pairing.PairingInput, pairing_round: pairing.PairingRound) -> pairing.PairingInput:

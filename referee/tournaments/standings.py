@@ -66,7 +66,9 @@ def load_tournament_results(
     Return ``before`` itself if nothing has changed or, with ``patient``, if only results were added. Raise ``Conflict``
     if the tournament has more than ``MAX_RESULTS`` results.
     """
-    state, seen_seq = _revision(session, tournament), session.scalar(select(func.max(Result.seq))) or 0
+    # The revision changes with entries and voids, and the byes of ended rounds count.
+    state = tournament.revision, count_ended_rounds(session, [tournament.id]).get(tournament.id, 0)
+    seen_seq = session.scalar(select(func.max(Result.seq))) or 0
     if before is None or before.state != state:
         counting = load_outcomes(session, tournament.id, newest=MAX_RESULTS + 1)
     elif patient or seen_seq == before.seen_seq:
@@ -111,14 +113,6 @@ def _players(outcomes: Sequence[MatchOutcome], entrants: Collection[str]) -> set
     if not entrants:
         return set()
     return {outcome.entrants[seat] for outcome in outcomes for seat in outcome.seats_of(entrants)}
-
-
-def _revision(session: Session, tournament: Tournament) -> tuple[int, int]:
-    """Return the revision, which changes with entries and voids, and the number of ended rounds, whose byes count."""
-    ended = select(func.count()).where(
-        TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_not(None)
-    )
-    return tournament.revision, session.scalars(ended).one()
 
 
 def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:

@@ -15,11 +15,10 @@ from referee.events import TournamentCancelled, TournamentEvent, TournamentHeldU
 from referee.games import catalogue
 from referee.tournaments import preflight
 from referee.tournaments.match_creation import expect_matches
-from referee.tournaments.organisers import organiser_ids
 from referee.tournaments.rounds import get_format, load_state
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
-from referee.tournaments.tournaments import lock_in_state
+from referee.tournaments.tournaments import CO_ORGANISERS, lock_in_state
 
 
 def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None) -> Tournament:
@@ -96,31 +95,25 @@ def _record_missed_start(session: Session, tournament: Tournament, reason: str) 
     message = f"{reason}. Start the tournament manually or set a new time."
     tournament.starts_at, tournament.status_reason = None, message
     tournament.revision += 1
-    concerned, about = organiser_ids(session, tournament), {"tournament": tournament.id, "name": tournament.name}
+    concerned, about = CO_ORGANISERS.ids(session, tournament), {"tournament": tournament.id, "name": tournament.name}
     notify(session, TournamentHeldUp(accounts=concerned, **about, reason=message))
 
 
-def begin(session: Session, tournament: Tournament) -> bool:
+def begin(session: Session, tournament: Tournament) -> None:
     """End the preflight so that the first round can be paired.
 
-    If too few bots are left, the tournament has missed its start: open it for entries again, notify its organiser, and
-    return False.
+    If too few bots are left, the tournament has missed its start: open it for entries again, and notify its organiser.
     """
     tournament.preflight_until = None
     tournament.revision += 1
     try:
         _set_expected_matches(session, tournament)
     except BadOption as error:
-        tournament.status, tournament.started_at, tournament.draw_key, tournament.expected_matches = (
-            TournamentState.OPEN,
-            None,
-            None,
-            None,
-        )
+        tournament.status = TournamentState.OPEN
+        tournament.started_at = tournament.draw_key = tournament.expected_matches = None
         _record_missed_start(session, tournament, f"Too few bots answered: {error.reason}")
-        return False
-    notify_participants(session, tournament, TournamentStarted)
-    return True
+    else:
+        notify_participants(session, tournament, TournamentStarted)
 
 
 def _set_expected_matches(session: Session, tournament: Tournament) -> None:
@@ -142,5 +135,5 @@ def notify_participants(session: Session, tournament: Tournament, event: type[To
     owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id).distinct()
     owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
     about = {name: getattr(tournament, name) for name in ("name", "game", "format", "status")}
-    concerned = organiser_ids(session, tournament) | {*session.scalars(owners)}
+    concerned = CO_ORGANISERS.ids(session, tournament) | {*session.scalars(owners)}
     notify(session, event(accounts=concerned, tournament=tournament.id, **about, **more))

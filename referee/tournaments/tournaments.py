@@ -19,7 +19,7 @@ from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.requested_terms import Terms
 from referee.tournaments.round_times import check_changes
-from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationState, TournamentState
+from referee.tournaments.states import DECIDABLE, OVER, UNFINISHED, InvitationState, TournamentState
 from referee.tournaments.tables import Invitation, Tournament, TournamentOrganiser
 
 HIDDEN_INVITATION: Final = "hidden"  # kind of one that nobody can see any longer
@@ -152,6 +152,21 @@ def lock_in_state(session: Session, tournament_id: str, *states: TournamentState
         expected = " or ".join(state for state in TournamentState if state in states)
         raise Conflict(f"The tournament is {tournament.status}, not {expected}.")
     return tournament
+
+
+def add_organiser(session: Session, tournament_id: str, account: Account) -> None:
+    """Let an account that accepted an invitation run the tournament. Raise the errors of ``CoOrganisers.add``."""
+    CO_ORGANISERS.add(session, lock_in_state(session, tournament_id, *UNFINISHED), account)
+
+
+def remove_organiser(session: Session, tournament_id: str, account_id: str) -> None:
+    """Take the tournament from an account that runs it. Raise ``NotFound`` if the account does not.
+
+    The last organiser can only leave when the tournament is over: raise ``Conflict`` before that.
+    """
+    tournament = lock_in_state(session, tournament_id, *TournamentState)
+    CO_ORGANISERS.remove(session, tournament, account_id, may_be_orphaned=tournament.status in OVER)
+    withdraw_invitations(session, tournament_id, account_id)
 
 
 def withdraw_invitations(session: Session, object_id: str, account_id: str) -> None:

@@ -1,11 +1,11 @@
 """Read the data that streams of tournaments send: states, and matches that ended since a position."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.matches.states import MatchState
@@ -14,6 +14,7 @@ from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 
 PAGE_SIZE: Final = 200
+_OF_MATCH: Final = ("tournament_id", "id", "tournament_round", "table_no", "leg", "status", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,8 @@ def last_seq(session: Session) -> int:
 def last_counting_seq(session: Session, tournament_id: str) -> int:
     """Return the ``seq`` of the last result of this tournament that counts, or 0 if there is none."""
     query = select(func.max(Result.seq)).join(StoredMatch, StoredMatch.id == Result.match_id)
-    return (
-        session.scalar(
-            query.where(StoredMatch.tournament_id == tournament_id, StoredMatch.status == MatchState.FINISHED)
-        )
-        or 0
-    )
+    query = query.where(StoredMatch.tournament_id == tournament_id, StoredMatch.status == MatchState.FINISHED)
+    return session.scalar(query) or 0
 
 
 def load_states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[TournamentState, str | None]]:
@@ -59,11 +56,8 @@ def load_states(session: Session, tournament_ids: Collection[str]) -> dict[str, 
 
 def list_newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[StoredMatch]:
     """Return up to ``limit`` matches of this tournament that have results, the most recently ended first."""
-    query = (
-        select(StoredMatch)
-        .join(Result, Result.match_id == StoredMatch.id)
-        .where(StoredMatch.tournament_id == tournament_id)
-    )
+    query = select(StoredMatch).join(Result, Result.match_id == StoredMatch.id)
+    query = query.where(StoredMatch.tournament_id == tournament_id)
     return list(session.scalars(query.order_by(Result.seq.desc()).limit(limit)))
 
 
@@ -74,21 +68,8 @@ def list_ended(
     # The concatenation keeps the database from using the column's index: tournaments have many matches but few new
     # results.
     watched = StoredMatch.tournament_id.concat("").in_(tournament_ids)
-    query = _ended_matches().where(watched, Result.seq > after, Result.seq <= until)
+    of_match = [getattr(StoredMatch, name) for name in _OF_MATCH]
+    of_result = Result.entrants, Result.bots, Result.placements, Result.returns, Result.finished_at
+    query = select(Result.seq, *of_match, *of_result).join(StoredMatch, StoredMatch.id == Result.match_id)
+    query = query.where(watched, Result.seq > after, Result.seq <= until)
     return [EndedMatch(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]
-
-
-def _ended_matches() -> Select[Any]:
-    columns: Sequence[Any] = (
-        *(
-            Result.seq,
-            StoredMatch.tournament_id,
-            StoredMatch.id,
-            StoredMatch.tournament_round,
-            StoredMatch.table_no,
-            StoredMatch.leg,
-            StoredMatch.status,
-        ),
-        *(StoredMatch.reason, Result.entrants, Result.bots, Result.placements, Result.returns, Result.finished_at),
-    )
-    return select(*columns).join(StoredMatch, StoredMatch.id == Result.match_id)

@@ -24,10 +24,7 @@ def list_unclaimed(session: Session) -> list[str]:
         checks.LEASES.is_claimable(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full)
     )
     found = []
-    for kind, due, leases in (
-        ("handshakes", due_handshakes, handshakes.LEASES),
-        ("checks", due_checks, checks.LEASES),
-    ):
+    for kind, due, leases in (("handshakes", due_handshakes, handshakes.LEASES), ("checks", due_checks, checks.LEASES)):
         under_way = exists().where(leases.is_leased(boot, seconds))
         if session.scalar(due.where(~under_way).limit(1)) is not None:
             found.append(kind)

@@ -1,8 +1,7 @@
-"""Find what made the result of a finished tournament: deciding match, biggest upset, luck."""
+"""Find what made the result of a finished tournament: its deciding match and its biggest upset."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from datetime import timedelta
-from fractions import Fraction
 from typing import Any, Final
 
 from api.caching import CacheEntry
@@ -10,11 +9,10 @@ from api.matches.presentation import match_views
 from api.tournaments import standings_cache
 from api.views import current_session
 from referee.db.engine import current_time
-from referee.matches.states import DealSharing
 from referee.ratings.elo import MICRO
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
-from referee_extras.analysis import results, upsets
+from referee_extras.analysis import upsets
 from referee_extras.analysis.turning_points import biggest_seed_upset, deciding_match
 
 Json = dict[str, Any]
@@ -25,13 +23,10 @@ SETTLED: Final = timedelta(minutes=10)  # after the end; until then, results may
 def load_facts(tournament: Tournament, kept: CacheEntry[TournamentResults], bracket: Json | None) -> Json:
     """Return the facts as template values. ``bracket`` is that of a knockout, in the format of the API."""
     upset = _find_upset(tournament, kept, bracket)
-    luck = None if tournament.deal_sharing == DealSharing.OWN else _extremes_of_luck(kept)
-    bots = [*(upset["bots"] if upset else ()), *(bot for bot, _ in luck or ())]
     return {
         "deciding": _find_deciding(tournament, kept, bracket),
         "upset": upset,
-        "luck": luck,
-        "names": standings_cache.load_names(tournament.id, bots),
+        "names": standings_cache.load_names(tournament.id, upset["bots"] if upset else []),
     }
 
 
@@ -75,17 +70,3 @@ def _find_upset(tournament: Tournament, kept: CacheEntry[TournamentResults], bra
 def _seeds_of(bracket: Json) -> Mapping[Hashable, int]:
     entrants = [row for level in bracket["rounds"] for table in level["tables"] for row in table["entrants"]]
     return {row["bot"]: row["seed"] for row in entrants if row["bot"] is not None and row["seed"] is not None}
-
-
-def _extremes_of_luck(kept: CacheEntry[TournamentResults]) -> Sequence[tuple[str, float]] | None:
-    """Return the luckiest and the unluckiest entrant with their luck in points per match; None if all had the same.
-
-    Luck is the mean score of all who had the same cards in the same seats, compared with half a point.
-    """
-    adjusted: Mapping[Hashable, Any] = results.luck_adjusted_scores(kept)
-    order = [row.entrant for row in standings_cache.ranked_entrants(kept)]
-    luck = {entrant: adjusted[entrant].cards - Fraction(1, 2) for entrant in order if adjusted[entrant] is not None}
-    if len(set(luck.values())) < 2:
-        return None
-    ends = max(luck, key=luck.__getitem__), min(luck, key=luck.__getitem__)
-    return [(str(entrant), float(luck[entrant])) for entrant in ends]

@@ -39,7 +39,6 @@ CROSSTABLE_ROWS: Final = 30
 ROUND_COLUMNS: Final = 10  # rounds in the table by rounds, the last ones unless others are chosen
 DOCUMENTS: Final = {
     "crosstable": "points of each bot against each opponent",
-    "opponents": "matches by seat and by opponent",
     "luck": "luck-adjusted scores",
     "strengths": "strengths with intervals",
 }
@@ -157,25 +156,24 @@ def _round_cell(score: RoundScore, names: Mapping[str, str], indexes: Mapping[st
 
 def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
     table, adjusted = standings_cache.ranked_entrants(kept), results.luck_adjusted_scores(kept)
-    found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
-    compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
+    compared = [(row, score) for row in table if (score := adjusted[row.entrant]) is not None]
+    compared.sort(key=lambda pair: -pair[1].points.value)
     numbered = numbered_page(number, ROWS_PER_PAGE, len(compared))
-    named = standings_cache.attach_people(tournament_id, numbered.rows(compared))
-    lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named)
-    most = max((_widest(adjusted[str(row.entrant)]) for row in numbered.rows(compared)), default=1.0)
-    for line, row in zip(lines, numbered.rows(compared), strict=True):
-        line |= _luck_chart(adjusted[str(row.entrant)], most, line["name"])
+    shown = numbered.rows(compared)
+    named = standings_cache.attach_people(tournament_id, [row for row, _ in shown])
+    lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[row.entrant]) for row in named)
+    most = max((_widest(score) for _, score in shown), default=1.0)
+    for line, (_, score) in zip(lines, shown, strict=True):
+        line |= _luck_chart(score, most, line["name"])
     return {"lines": lines, "left_out": len(table) - len(compared), "numbered": numbered}
 
 
-def _widest(score: LuckAdjusted | None) -> float:
+def _widest(score: LuckAdjusted) -> float:
     """Return how far from zero the chart of a score reaches."""
-    assert score is not None, "only compared entrants are drawn"
     return max(abs(float(score.points.value)) + (score.points.error or 0), abs(float(score.cards) - 0.5), 0.01)
 
 
-def _luck_chart(score: LuckAdjusted | None, most: float, name: str) -> Json:
-    assert score is not None, "only compared entrants are drawn"
+def _luck_chart(score: LuckAdjusted, most: float, name: str) -> Json:
     value, luck = float(score.points.value), float(score.cards) - 0.5
     title = f"{name}: {format_signed(value, 3)} by play, {format_signed(luck, 3)} by cards"
     return {"luck": luck, "chart": luck_bar(value, score.points.error, luck, most, title)}

@@ -1,4 +1,4 @@
-"""Serve crosstable, opponents, luck-adjusted scores and strengths of a tournament over HTTP."""
+"""Serve crosstable, luck-adjusted scores and strengths of a tournament over HTTP."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -18,8 +18,7 @@ from referee.standings import RankedEntrant
 from referee.tournaments.standings import TournamentResults
 from referee_extras.analysis import results
 from referee_extras.analysis.luck import LuckAdjusted
-from referee_extras.analysis.meetings import count_opponents
-from referee_extras.analysis.schemas import CrosstableRow, LuckRow, OpponentsRow, StrengthsPage
+from referee_extras.analysis.schemas import CrosstableRow, LuckRow, StrengthsPage
 from referee_extras.analysis.strengths import attach_ranks, ladder_entry, ladder_fit
 
 resource = Resource("analysis", "/api/v1", "Figures from the results of tournaments, beside standings.")
@@ -47,25 +46,6 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
         return {"opponents": [Extended(against, bot=other) for other, against in met[row.entrant].items()]}
 
     return page_of_rows(kept, standings_cache.ranked_entrants(kept), query, tournament_id, attach)
-
-
-@endpoint("opponents", list_of(OpponentsRow, SnapshotView))
-def show_meetings(query: Json, tournament_id: str) -> Any:
-    """Count the matches of each bot by seat and by opponent, and its byes
-
-    There is one row per bot, in the order of the standings.
-    """
-    kept = standings_cache.tournament_entry(tournament_id)
-    made, ranked = kept.made, standings_cache.ranked_entrants(kept)
-    byes = [bot_id for _, bot_id, _ in made.byes]
-    met = kept.part("opponents", lambda: count_opponents([row.entrant for row in ranked], made.outcomes, byes))
-
-    def attach(row: RankedEntrant) -> Json:
-        counted = met[row.entrant]
-        opponents = [{"bot": bot, "matches": number} for bot, number in counted.opponents.items()]
-        return {"met": counted, "opponents": opponents}
-
-    return page_of_rows(kept, ranked, query, tournament_id, attach)
 
 
 @endpoint("luck", list_of(LuckRow, SnapshotView))

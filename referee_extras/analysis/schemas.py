@@ -24,17 +24,6 @@ class CrosstableRow(EntrantView):
     )
 
 
-class OpponentView(View):
-    bot = fields.String()
-    matches = fields.Integer()
-
-
-class OpponentsRow(EntrantView):
-    seats = fields.List(fields.Integer(), attribute="met.seats", metadata=describe("Number of matches in each seat."))
-    opponents = fields.List(fields.Nested(OpponentView), metadata=describe("Opponents, most frequent first."))
-    byes = fields.Integer(attribute="met.byes")
-
-
 class MeanView(View):
     value = fields.Float()
     exact = Exact("value", metadata=EXACT)

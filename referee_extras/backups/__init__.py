@@ -1,13 +1,9 @@
 """Back up the database of a service, and restore it."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="backups",
-    folder=Path(__file__).parent,
     commands=[
         Command(
             group="admin",

@@ -113,13 +113,8 @@ def find_newest(folder: Path) -> tuple[Path, datetime] | None:
     return max(found, key=lambda backup: backup[::-1], default=None)
 
 
-def check_backup(backup: Path) -> Inventory:
-    """Read a whole backup and return its inventory. Raise ``BackupError`` if it is incomplete or was changed."""
-    return extract_copy(backup, None)
-
-
 def extract_copy(backup: Path, target: Path | None) -> Inventory:
-    """Write the copy of a backup to ``target``, if given, and return the inventory.
+    """Read a whole backup, write its copy to ``target``, if given, and return the inventory.
 
     Raise ``BackupError`` if the backup is incomplete or was changed. The file at ``target`` is then incomplete.
     """

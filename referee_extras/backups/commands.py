@@ -15,7 +15,6 @@ from referee.db.revisions import describe_tables_left
 from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
 from referee.runtime.service_database import load_settings, open_database
-from referee.settings import Settings
 from referee_extras.backups import backup as backups
 from referee_extras.backups import restoring
 from referee_extras.backups.backup import Inventory
@@ -34,7 +33,7 @@ def backup(file: Path, data: Path | None, *, checks: bool, as_json: bool) -> Non
     of matches in progress. Redis needs no backup. `referee admin restore` puts the copy back.
     """
     if checks:
-        inventory = backups.check_backup(file)
+        inventory = backups.extract_copy(file, None)
     else:
         settings, database = open_database(data)
         try:
@@ -66,7 +65,7 @@ def restore(
     """
     settings = load_settings(data)
     with ExitStack() as stack:
-        if _is_in_data_dir(settings):
+        if settings.database_url.startswith("sqlite:"):
             directory = DataDir(settings.data_dir)
             directory.acquire()
             stack.callback(directory.release)
@@ -99,10 +98,6 @@ def _restored_json(restored: Restored) -> Json:
     replaced = None if restored.replaced is None else str(restored.replaced)
     left = list(restored.uninstalled_extras)
     return {"inventory": asdict(restored.inventory), "replaced": replaced, **counts, "uninstalled_extras": left}
-
-
-def _is_in_data_dir(settings: Settings) -> bool:
-    return settings.database_url.startswith("sqlite:")
 
 
 def _describe(inventory: Inventory) -> str:

@@ -83,13 +83,12 @@ def restore(backup: Path, settings: Settings, *, replaces: bool) -> Restored:
         database.dispose()
 
 
-def settle(database: Database, inventory: Inventory, master_key: bytes, replaced: Replaced | None = None) -> VoidReport:
+def settle(database: Database, inventory: Inventory, master_key: bytes, replaced: Replaced) -> VoidReport:
     """Upgrade a restored database if necessary, and cancel the matches whose cards may be known.
 
     Record the restore in the list of acts, with how much is lost if this is known, after the earlier restores that only
     the ``replaced`` database lists. Return the matches that were cancelled or voided, and their rematches.
     """
-    replaced = replaced or Replaced()
     reason = f"cancelled by the operator: the database was restored from a backup of {inventory.created_at}"
 
     upgrade(database)

@@ -1,13 +1,9 @@
 """Measure how strong the levels of the house players are."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="calibration",
-    folder=Path(__file__).parent,
     commands=[
         Command(
             group="house",

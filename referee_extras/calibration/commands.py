@@ -15,7 +15,7 @@ from referee.games import catalogue
 from referee.house import calibration
 from referee.house.players import LEVELS
 from referee.match.canonical import Json
-from referee_extras.calibration.comparison import OMNISCIENT, Comparison, Pairing, play_deals
+from referee_extras.calibration.comparison import Comparison, Pairing, play_deals
 from referee_extras.calibration.level_ratings import rate_levels, store_ratings
 
 DEALS = 1000
@@ -39,7 +39,6 @@ DEALS = 1000
 @click.option("--seed", metavar="TEXT", default="calibration", help="Any text; the same seed gives the same deals.")
 @click.option("--processes", type=Number(1, 1000), default=os.cpu_count() or 1, help="Number of processes.")
 @click.option("--out", type=FILE, default=calibration.FILE, show_default=False, help="File. [default: the package's]")
-@click.option("--omniscient", is_flag=True, help="Also compare a player that sees all cards with house:3.")
 @json_option
 def calibrate(
     deals: int,
@@ -48,7 +47,6 @@ def calibrate(
     seed: str,
     processes: int,
     out: Path,
-    omniscient: bool,
     as_json: bool,
 ) -> None:
     """Compare each level with the one below and write the ratings.
@@ -65,9 +63,6 @@ def calibrate(
         long = search_deals or deals
         compared = [_compare(pairing, long if pairing is pairs[-1] else deals, processes, say) for pairing in pairs]
         items += map(asdict, compared)
-        if omniscient:
-            seeing = Pairing(game_name, seats, OMNISCIENT, pairs[-1].rival, seed)
-            items.append(asdict(_compare(seeing, long, processes, say)))
         store_ratings(rate_levels(compared), out)
     if as_json:
         show({"file": str(out), "items": items}, "", as_json=True)

@@ -14,15 +14,11 @@ from functools import partial
 from itertools import product
 from multiprocessing import get_context
 from random import Random
-from typing import Final
 
 from referee.games import game
 from referee.games.state import Json, Seat, State
 from referee.house.players import find_player
-from referee.house.search import EFFORTS, Effort, search
 from referee.match.chance import CommittedChance
-
-OMNISCIENT: Final = "omniscient"  # searches the position itself: it sees all cards, but not what is drawn later
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +119,4 @@ def _decide(address: str, state: State, seat: Seat, dice: Random) -> Json:
         return legal[0]
     seen = state.observation(seat)
     question = {"observation": seen, "legal_actions": legal, "default_action": state.default(seat)}
-    if address == OMNISCIENT:
-        effort = EFFORTS.get(state.name, Effort())
-        return search(state.name, question, lambda _: _open_question(state), dice, effort)
     return find_player(address)(dice).decide(state.name, question)
-
-
-def _open_question(state: State) -> State:
-    """Return the position without the answers of seats that choose concurrently."""
-    position = state.clone()
-    position.sealed = {}
-    return position

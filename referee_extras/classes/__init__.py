@@ -1,16 +1,12 @@
 """Classes: an operator creates the accounts of a list of names, with a token for each."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra, PagePlace
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="classes",
-    folder=Path(__file__).parent,
     resources=["referee_extras.classes.resource:resource"],
-    pages=["referee_extras.classes.pages:pages"],
-    places={PagePlace.OPERATOR: "referee_extras.classes.pages:section"},
+    pages=["referee_extras.classes.resource:pages"],
+    places={PagePlace.OPERATOR: "referee_extras.classes.resource:section"},
     commands=[
         Command(
             group="admin",

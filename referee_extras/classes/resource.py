@@ -1,8 +1,9 @@
-"""Let operators create the accounts of a class from a list of names."""
+"""Let operators create the accounts of a class from a list of names: over HTTP, and with a form on their page."""
 
 from datetime import timedelta
 from typing import Any
 
+from markupsafe import Markup
 from marshmallow import fields
 
 from api.accounts.schemas import AccountView, FreshToken
@@ -10,6 +11,8 @@ from api.auth import admin, current_account
 from api.extended import Extended
 from api.fields import Strict, StrictBool, StrictInt, View, describe
 from api.messages import Length
+from api.pages.page import Pages
+from api.pages.page_places import render_section
 from api.pagination import list_of, single_page
 from api.views import Resource, current_session
 from referee.accounts.accounts import MAX_LIFETIME_DAYS
@@ -75,3 +78,11 @@ def _to_view(member: Member) -> dict[str, Any]:
         token, text = member.token
         shown = Extended(token, token=text)
     return {"account": member.account, "is_new": member.is_new, "token": shown}
+
+
+pages = Pages("classes", __name__, template_folder="templates")  # has no page of its own
+
+
+def section() -> Markup:
+    """Return the section with the form."""
+    return render_section("classes/section.html")

@@ -1,13 +1,9 @@
 """Try a decision of a finished match again: ask a bot the question, or continue with other players."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="decisions",
-    folder=Path(__file__).parent,
     commands=[
         Command(
             heading="Logs of matches",

@@ -1,13 +1,9 @@
 """Start a service with six bots that play a tournament and ladder matches."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="demo",
-    folder=Path(__file__).parent,
     commands=[
         Command(
             heading="Run a service",

@@ -1,13 +1,9 @@
 """Points exchanged between owners on a ladder, by month: who gained more from whom than chance explains."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Extra, PagePlace
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="exchanges",
-    folder=Path(__file__).parent,
     resources=["referee_extras.exchanges.resource:resource"],
     pages=["referee_extras.exchanges.pages:pages"],
     places={PagePlace.LADDER_LINKS: "referee_extras.exchanges.pages:link_from_ladder"},

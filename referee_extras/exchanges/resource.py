@@ -1,20 +1,75 @@
-"""Serve what owners gained from each other on a ladder in a month over HTTP."""
+"""Serve what owners gained from each other on a ladder in a month over HTTP, as JSON and as a CSV table."""
 
+from collections.abc import Iterator
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from flask import Response
+from marshmallow import fields
 
 from api.auth import anyone
+from api.downloads.files import cells_by_page, csv_of
 from api.downloads.sending import BUSY, send_file
 from api.extended import Extended
+from api.fields import Rounded, View, describe
 from api.pagination import PageQuery, envelope, read_cursor
 from api.views import Resource, current_session, database
+from referee.csv_table import Cells, cell
+from referee.db.engine import Database
 from referee.ladders import months, ratings
-from referee_extras.exchanges import files
-from referee_extras.exchanges.listing import list_exchanges
-from referee_extras.exchanges.schemas import ExchangePageView
+from referee_extras.exchanges.listing import ExchangedPoints, list_exchanges
+
+
+class ExchangeView(View):
+    owner = fields.String(attribute="owner_id", metadata=describe("Id of the account whose bots gained."))
+    owner_name = fields.String()
+    loser = fields.String(
+        attribute="loser_id",
+        allow_none=True,
+        metadata=describe("Id of the account whose bots lost; null for the house players."),
+    )
+    loser_name = fields.String(allow_none=True)
+    encounters = fields.Integer(metadata=describe("How often a bot of one met a bot of the other, or a house player."))
+    points = Rounded(
+        1,
+        metadata=describe(
+            "What the one gained from the other by the rating formula, before the daily caps. An owner who lost to the "
+            "house players has a negative number."
+        ),
+    )
+    chance = Rounded(
+        1,
+        metadata=describe("How many points chance explains: the standard deviation of the gain if ratings are right."),
+    )
+    deviation = Rounded(2, metadata=describe("`points` divided by `chance`; more than 4 deserves a look."))
+
+
+class ExchangePageView(View):
+    ladder = fields.String(attribute="id")
+    ladder_name = fields.String(attribute="name")
+    month = fields.String(metadata=describe("The month in UTC, such as `2026-11`."))
+    items = fields.List(
+        fields.Nested(ExchangeView), metadata=describe("Pairs of owners, those that chance explains least first.")
+    )
+    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
+
+
+COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "encounters", "points", "chance", "deviation")
+
+
+def exchanges_csv(database: Database, ladder_id: str, month: date) -> Iterator[bytes]:
+    """Yield what owners gained from each other in a month as a CSV table."""
+    load = partial(list_exchanges, ladder_id=ladder_id, month=month)
+    return csv_of(COLUMNS, cells_by_page(database, load, _cells))
+
+
+def _cells(row: ExchangedPoints) -> Cells:
+    return (
+        *(row.owner_id, cell(row.owner_name), row.loser_id, row.loser_name and cell(row.loser_name)),
+        *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
+    )
+
 
 resource = Resource("exchanges", "/api/v1/ladders", "Points that the bots of owners gained from each other.")
 
@@ -47,4 +102,4 @@ def download_csv(ladder_id: str, month: date) -> Response:
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
     name = f"{ladder_id}-exchanges-{months.format_month(month)}.csv"
-    return send_file("text/csv", name, partial(files.exchanges_csv, database(), ladder_id, month))
+    return send_file("text/csv", name, partial(exchanges_csv, database(), ladder_id, month))

@@ -1,13 +1,9 @@
 """Atom feeds (RFC 4287): results of bots and tournaments, monthly champions of ladders."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Extra, PagePlace
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="feeds",
-    folder=Path(__file__).parent,
     pages=["referee_extras.feeds.pages:pages"],
     places={
         PagePlace.HEAD: "referee_extras.feeds.pages:name_in_head",

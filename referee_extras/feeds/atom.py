@@ -1,7 +1,7 @@
-"""Write Atom feeds (RFC 4287). What they contain is decided in ``pages``."""
+"""Describe Atom feeds (RFC 4287) and write them. What they contain is decided in ``results``; ``pages`` serves them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -34,11 +34,10 @@ class FeedEntry:
 
 @dataclass(frozen=True, slots=True)
 class AtomFeed:
-    """Describe a feed. ``path`` is the feed's path; ``page`` is the HTML page it mirrors."""
+    """Describe a feed. ``key`` is its path without slash and ending; ``page`` is the path of the page it mirrors."""
 
     key: str
     named_at: datetime
-    path: str
     page: str
     title: str
     subtitle: str
@@ -57,12 +56,12 @@ def write_feed(feed: AtomFeed, public_url: str) -> bytes:
     _add(root, "title", feed.title)
     _add(root, "subtitle", feed.subtitle)
     _add(root, "updated", format_time(feed.updated))
-    author = ElementTree.SubElement(root, "author")
+    author = _add(root, "author")
     _add(author, "name", "Referee")
     _add(author, "uri", f"{public_url}/")
     _add(root, "generator", "Referee", version=referee.__version__)
     _add(root, "icon", f"{public_url}/favicon.ico")
-    _add(root, "link", rel="self", type=MEDIA_TYPE, href=f"{public_url}{feed.path}")
+    _add(root, "link", rel="self", type=MEDIA_TYPE, href=f"{public_url}/{feed.key}.atom")
     _add(root, "link", rel="alternate", type="text/html", href=f"{public_url}{feed.page}")
     for entry in feed.entries:
         _add_entry(root, entry, public_url)
@@ -71,7 +70,7 @@ def write_feed(feed: AtomFeed, public_url: str) -> bytes:
 
 
 def _add_entry(root: ElementTree.Element, entry: FeedEntry, public_url: str) -> None:
-    added = ElementTree.SubElement(root, "entry")
+    added = _add(root, "entry")
     _add(added, "id", _tag_uri(public_url, entry.key, entry.named_at))
     _add(added, "title", entry.title)
     _add(added, "updated", format_time(entry.updated))
@@ -80,11 +79,35 @@ def _add_entry(root: ElementTree.Element, entry: FeedEntry, public_url: str) -> 
     _add(added, "summary", entry.summary)
 
 
-def _add(parent: ElementTree.Element, name: str, text: str | None = None, **attributes: str) -> None:
+def _add(parent: ElementTree.Element, name: str, text: str | None = None, **attributes: str) -> ElementTree.Element:
     element = ElementTree.SubElement(parent, name, attributes)
     element.text = None if text is None else _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    return element
 
 
 def _tag_uri(public_url: str, key: str, named_at: datetime) -> str:
     """Return an id that stays the same when pages move (RFC 4151)."""
     return f"tag:{urlsplit(public_url).hostname},{named_at:%Y-%m-%d}:{key}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFeed:
+    """Describe the feed of the pages below ``folder`` whose views have ``argument``, an id with ``prefix``.
+
+    ``load`` returns the feed for an id. It raises ``NotFound`` for one of nothing that everybody may see.
+    """
+
+    folder: str
+    argument: str
+    prefix: str
+    name: str
+    title: str
+    load: Callable[[str], AtomFeed]
+
+    @property
+    def rule(self) -> str:
+        """Return the URL rule of the feed."""
+        return f'/{self.folder}/<id("{self.prefix}"):{self.argument}>/{self.name}.atom'
+
+    def path(self, subject_id: str) -> str:
+        return f"/{self.folder}/{subject_id}/{self.name}.atom"

@@ -9,8 +9,7 @@ from markupsafe import Markup
 from api.pages.page import Pages
 from referee import plugs
 from referee_extras.feeds import EXTRA
-from referee_extras.feeds.atom import MEDIA_TYPE, write_feed
-from referee_extras.feeds.feed import PageFeed
+from referee_extras.feeds.atom import MEDIA_TYPE, PageFeed, write_feed
 from referee_extras.feeds.results import BOT_RESULTS, LADDER_MONTHS, TOURNAMENT_RESULTS
 
 pages = Pages("feeds", __name__)

@@ -18,8 +18,7 @@ from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments, watching
 from referee.workflows.publishing import visibility
-from referee_extras.feeds.atom import AtomFeed, FeedEntry
-from referee_extras.feeds.feed import PageFeed
+from referee_extras.feeds.atom import AtomFeed, FeedEntry, PageFeed
 
 Json = dict[str, Any]
 ENTRIES: Final = 30
@@ -34,7 +33,6 @@ def load_bot_results(bot_id: str) -> AtomFeed:
     return AtomFeed(
         key=f"bots/{bot_id}/results",
         named_at=bot.created_at,
-        path=f"/bots/{bot_id}/results.atom",
         page=f"/bots/{bot_id}",
         title=f"Results of {bot.name}",
         subtitle="The newest matches of this bot that count.",
@@ -49,7 +47,6 @@ def load_tournament_results(tournament_id: str) -> AtomFeed:
     return AtomFeed(
         key=f"tournaments/{tournament_id}/results",
         named_at=tournament.created_at,
-        path=f"/tournaments/{tournament_id}/results.atom",
         page=f"/tournaments/{tournament_id}",
         title=f"Results of {tournament.name}",
         subtitle="The newest matches of this tournament that count.",
@@ -64,7 +61,6 @@ def load_ladder_months(ladder_id: str) -> AtomFeed:
     return AtomFeed(
         key=f"ladders/{ladder_id}/months",
         named_at=ladder.created_at,
-        path=f"/ladders/{ladder_id}/months.atom",
         page=f"/ladders/{ladder_id}/months",
         title=f"Champions of {ladder.name}",
         subtitle="The final standings of each month of this ladder.",

@@ -12,9 +12,9 @@ from pettingzoo import AECEnv
 from referee.games import game
 from referee.match.canonical import Json
 from referee_extras.gym.actions import ActionSpace
-from referee_extras.gym.encoding import Array, Encoder
-from referee_extras.gym.rendering import format_events
-from referee_extras.gym.spaces import box
+from referee_extras.gym.encoding import Encoder
+from referee_extras.gym.rendering import MODES, EventRenderer
+from referee_extras.gym.spaces import ACTIONS, OBSERVED, box, check_choice
 from referee_extras.gym.table import LearningTable
 
 Observe = Literal["vector", "dictionary"]
@@ -39,7 +39,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
     """
 
     metadata: ClassVar[dict[str, Any]] = {
-        "render_modes": ["ansi", "human"],
+        "render_modes": [*MODES],
         "name": "referee",
         "is_parallelizable": False,
         "render_fps": 1,
@@ -57,12 +57,10 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        if observe not in ("vector", "dictionary") or reward not in ("returns", "scores"):
-            raise ValueError("observe must be 'vector' or 'dictionary', and reward must be 'returns' or 'scores'")
-        if actions not in ("index", "fixed"):
-            raise ValueError(f"actions must be 'index' or 'fixed', got {actions!r}")
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode must be None or one of {', '.join(self.metadata['render_modes'])}")
+        check_choice("observe", observe, OBSERVED)
+        check_choice("actions", actions, ACTIONS)
+        check_choice("reward", reward, ("returns", "scores"))
+        self._renderer = EventRenderer(render_mode)
         game(game_name).start(players, options)  # raises BadOption for invalid options
         self.game, self.options, self.render_mode = game_name, dict(options or {}), render_mode
         self.metadata = {**self.metadata, "name": f"referee-{game_name}"}  # type: ignore[misc]  # of this game
@@ -96,7 +94,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, Json] = {agent: {} for agent in self.agents}
         self._scores = self.table.state.scores()
-        self._told = 0
+        self._renderer = EventRenderer(self.render_mode)
         self._pass_on()
         if self.render_mode == "human":
             self.render()
@@ -131,19 +129,9 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             return {**self.encoder.dictionary(seen_now), "action_mask": mask}
         return {"observation": self.encoder.vector(seen_now), "action_mask": mask}
 
-    def legal_features(self) -> Array:
-        """Return the encoded legal actions of the acting agent, one row for each (see ``Encoder.actions``)."""
-        return self.encoder.actions(self.table.legal())
-
     def render(self) -> str | None:
         """Return the public events since the last call as text. In mode "human", print them and return None."""
-        if self.render_mode is None:
-            return None
-        text, self._told = format_events(self.table, None, self._told)
-        if self.render_mode == "ansi":
-            return text
-        print(text)  # noqa: T201  # the purpose of the mode
-        return None
+        return self._renderer.render(self.table, None)
 
     def close(self) -> None:
         """Do nothing, because there are no resources to release."""

@@ -1,4 +1,4 @@
-"""Encode observations and actions as arrays of fixed shapes. ``layouts`` selects the members to encode."""
+"""Encode observations as arrays of fixed shapes. ``layouts`` selects the members to encode."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ CARDS: Final = (*(rank + suit for rank in "23456789TJQKA" for suit in "cdhs"), "
 
 
 class Encoder:
-    """Encode observations and actions of a game as arrays.
+    """Encode observations of a game as arrays.
 
     ``parts`` has the shape of each part of an observation, and ``vector`` concatenates the parts in this order. Lists
     with one value per seat begin with the observing seat and are padded with zeros. Hidden cards are not counted.
@@ -51,11 +51,6 @@ class Encoder:
         """Return the length of the result of ``vector``."""
         return sum(map(math.prod, self.parts.values()))
 
-    @cached_property
-    def action_length(self) -> int:
-        """Return the length of an encoded action."""
-        return len(self.layout.action_words) + len(self.layout.action_numbers) + len(CARDS)
-
     def dictionary(self, observation: Json) -> dict[str, Array]:
         """Return the parts of an observation as arrays, keyed by name, with the shapes in ``parts``."""
         vector, starts = self.vector(observation), self._starts
@@ -71,27 +66,6 @@ class Encoder:
         for write in self._writers[observation["seat"]]:
             write(observation, row)
         return vector
-
-    def actions(self, legal: Sequence[Json]) -> Array:
-        """Return an array with a row of ``action_length`` for each legal action."""
-        rows = np.zeros((len(legal), self.action_length), np.float32)
-        for row, action in zip(rows, legal, strict=True):
-            self._write_action(action, row.data)
-        return rows
-
-    def _write_action(self, action: Json, row: Row) -> None:
-        words, numbers = self.layout.action_words, self.layout.action_numbers
-        values = list(action.values())
-        for place, word in enumerate(words):
-            row[place] = word in values
-        for place, name in enumerate(numbers, len(words)):
-            number = action.get(name)
-            row[place] = number if isinstance(number, int) else 0
-        _count_cards(values, self._action_cards, row)
-
-    @cached_property
-    def _action_cards(self) -> dict[str, int]:
-        return _places(CARDS, self.action_length - len(CARDS))
 
     @cached_property
     def _starts(self) -> dict[str, int]:

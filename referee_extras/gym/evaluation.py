@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from referee.errors import BadOption, IllegalAction
@@ -43,13 +44,8 @@ def evaluate(
     """
     if deals < 2:
         raise BadOption("deals", f"expected at least 2, because a single deal has no error; got {deals}")
-    first = LearnerEnv(game_name, players, options, opponents=opponents, actions="index", reward="placement")
-    envs = [
-        LearnerEnv(
-            game_name, first.players, options, opponents=opponents, seat=seat, actions="index", reward="placement"
-        )
-        for seat in range(first.players)
-    ]
+    make = partial(LearnerEnv, game_name, players, options, opponents=opponents, actions="index", reward="placement")
+    envs = [make(seat=seat) for seat in range(make().players)]
     shares = [statistics.fmean(_play(env, policy, seed * 1_000_003 + deal) for env in envs) for deal in range(deals)]
     error = statistics.stdev(shares) / deals**0.5
     return Evaluation(statistics.fmean(shares), error, deals, deals * len(envs))

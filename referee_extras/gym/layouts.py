@@ -27,11 +27,9 @@ class Layout:
     words: dict[str, tuple[str, ...]]  # values of each member, which is encoded one-hot
     numbers: tuple[str, ...]  # encoded unchanged, with 0 for None
     by_seat: tuple[str, ...]  # a number for each seat, beginning with the observing seat
-    seats: tuple[str, ...]  # a seat, encoded one-hot relative to the observing seat
     cards: tuple[str, ...]  # number of each card
-    cards_by_seat: tuple[str, ...]  # number of each card for each seat, beginning with the observing seat
-    action_words: tuple[str, ...]
-    action_numbers: tuple[str, ...]
+    seats: tuple[str, ...] = ()  # a seat, encoded one-hot relative to the observing seat
+    cards_by_seat: tuple[str, ...] = ()  # number of each card for each seat, beginning with the observing seat
 
 
 LAYOUTS: Final = {
@@ -42,9 +40,6 @@ LAYOUTS: Final = {
         by_seat=("chips", "hand_sizes", "tricks_won"),
         seats=("dealer", "bidder"),
         cards=("hand", "trick[].card", "tricks[].cards[].card"),
-        cards_by_seat=(),
-        action_words=("pass", "bid", "play"),
-        action_numbers=("tricks",),
     ),
     "prince-albert": Layout(
         most_seats=5,
@@ -57,11 +52,6 @@ LAYOUTS: Final = {
         seats=("opener",),
         cards=("piles[].top",),
         cards_by_seat=("hands",),
-        action_words=(
-            *("pass", "bid", "exchange", "all_in", "stay", "show", "hide", "check", "call", "bet", "raise", "fold"),
-            *("vote", "throw"),
-        ),
-        action_numbers=("cards", "from"),
     ),
     "prisoners": Layout(
         most_seats=10,
@@ -70,9 +60,6 @@ LAYOUTS: Final = {
         by_seat=("hand_sizes", "scores"),
         seats=("dealer", "leader", "high.seat"),
         cards=("hand", "prisoner", "high.cards", "refuse", "turned[].prisoner"),
-        cards_by_seat=(),
-        action_words=("pass", "bid", "name_suit", *SUITS),
-        action_numbers=(),
     ),
     "rummy-royal": Layout(
         most_seats=9,
@@ -88,20 +75,14 @@ LAYOUTS: Final = {
         by_seat=("hand_sizes", "stacks"),
         seats=("dealer", "extra.seat", "auction.seat"),
         cards=("hand", "discarded", "played[].card"),
-        cards_by_seat=(),
-        action_words=("keep", "sell", "swap", "pass", "bid", "lead"),
-        action_numbers=("amount",),
     ),
     "saint-poker": Layout(
         most_seats=5,
         words={"phase": ("river", "select", "pickup", "over")},
         numbers=("round", "stock_size", "lap"),
         by_seat=("scores", "hand_sizes"),
-        seats=(),
         cards=("hand", "river[].card", "future_river", "discards"),
         cards_by_seat=("known", "revealed"),
-        action_words=("river", "select", "take"),
-        action_numbers=(),
     ),
 }
 
@@ -116,8 +97,6 @@ def _layout_from_play(game_name: str) -> Layout:
     rules, dice = game(game_name), Random(0)  # noqa: S311  # the same layout in every process
     kinds: dict[str, set[str]] = {}
     phases: dict[str, None] = {}
-    action_words: set[str] = set()
-    action_numbers: set[str] = set()
     for players in rules.seats:
         table = LearningTable(game_name, players, None, dice)
         for _ in range(MOST_PROBED):
@@ -125,11 +104,6 @@ def _layout_from_play(game_name: str) -> Layout:
             phases[observation["phase"]] = None
             for name, value in observation.items():
                 kinds.setdefault(name, set()).add(_kind(value, players))
-            for name, value in ((name, value) for action in legal for name, value in action.items()):
-                if isinstance(value, int):
-                    action_numbers.add(name)
-                elif isinstance(value, str) and value not in FACES:
-                    action_words.add(value)
             if not legal:
                 break
             table.act(dice.randrange(len(legal)))
@@ -144,11 +118,8 @@ def _layout_from_play(game_name: str) -> Layout:
         words={"phase": tuple(phases)},
         numbers=members("number"),
         by_seat=members("number by seat"),
-        seats=(),
         cards=members("cards"),
         cards_by_seat=members("cards by seat"),
-        action_words=tuple(sorted(action_words)),
-        action_numbers=tuple(sorted(action_numbers)),
     )
 
 

@@ -20,8 +20,8 @@ from referee.house.players import find_player
 from referee.match.canonical import Json
 from referee_extras.gym.actions import NUMBERINGS, ActionSpace, Mask
 from referee_extras.gym.encoding import Array, Encoder
-from referee_extras.gym.rendering import format_events
-from referee_extras.gym.spaces import box
+from referee_extras.gym.rendering import MODES, EventRenderer
+from referee_extras.gym.spaces import ACTIONS, OBSERVED, box, check_choice
 from referee_extras.gym.table import LearningTable
 
 Policy = Callable[[Json], Json]  # takes a question, as house players get it, and returns an action
@@ -29,8 +29,8 @@ Opponent = str | Policy  # a house player, such as "house:3", or a function
 Observed = Array | dict[str, Array]
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "actions": ("fixed", "index"),
-    "observe": ("vector", "dictionary"),
+    "actions": ACTIONS,
+    "observe": OBSERVED,
     "reward": ("returns", "scores", "placement"),
     "illegal": ("default", "raise"),
 }
@@ -55,7 +55,7 @@ class LearnerEnv(gymnasium.Env[Any, Any]):
     ``BadOption`` or ``ValueError`` for invalid arguments.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # type: ignore[misc]  # the base class does not say ClassVar
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [*MODES], "render_fps": 1}  # type: ignore[misc]  # the base class does not say ClassVar
 
     def __init__(
         self,
@@ -74,14 +74,13 @@ class LearnerEnv(gymnasium.Env[Any, Any]):
         self.game, self.options, self.render_mode = game_name, dict(options or {}), render_mode
         self.players = game(game_name).standard_seats if players is None else players
         game(game_name).start(self.players, self.options)  # raises BadOption for invalid options
-        _check_choices(actions=actions, observe=observe, reward=reward, illegal=illegal)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
+        for name, value in {"actions": actions, "observe": observe, "reward": reward, "illegal": illegal}.items():
+            check_choice(name, value, CHOICES[name])
+        self._renderer = EventRenderer(render_mode)
         if seat is not None and seat not in range(self.players):
             raise BadOption("seat", f"expected 0 to {self.players - 1}, or None for a random seat, got {seat!r}")
         self._opponents = _list_opponents(opponents)
         self._learner, self._observe, self._reward, self._illegal = seat, observe, reward, illegal
-        self._told = 0  # events that were rendered
         self.encoder = Encoder(game_name, self.players)
         self.numbering = ActionSpace(game_name, self.players) if actions == "fixed" else None
         self._size = self.numbering.size if self.numbering else game(game_name).legal_bound(self.players)
@@ -125,13 +124,7 @@ class LearnerEnv(gymnasium.Env[Any, Any]):
 
     def render(self) -> str | None:
         """Return the events since the last call that the learner sees. In mode "human", print them and return None."""
-        if self.render_mode is None:
-            return None
-        text, self._told = format_events(self.table, self.seat, self._told)
-        if self.render_mode == "ansi":
-            return text
-        print(text)  # noqa: T201  # the purpose of the mode
-        return None
+        return self._renderer.render(self.table, self.seat)
 
     # -- the match --
 
@@ -141,7 +134,7 @@ class LearnerEnv(gymnasium.Env[Any, Any]):
         self.seat: Seat = dice.randrange(self.players) if self._learner is None else self._learner
         self._policies = [self._draw_policy(dice) for _ in range(self.players)]
         self.table = LearningTable(self.game, self.players, self.options, dice)
-        self._score, self._told = self.table.first_scores[self.seat], 0
+        self._score, self._renderer = self.table.first_scores[self.seat], EventRenderer(self.render_mode)
         self._play_others()
 
     def _draw_policy(self, dice: Random) -> Policy:
@@ -216,12 +209,6 @@ def _list_opponents(opponents: Opponent | Sequence[Opponent]) -> list[Opponent]:
         elif not callable(opponent):
             raise BadOption("opponents", f"expected house players or functions, got {opponent!r}")
     return listed
-
-
-def _check_choices(**given: str) -> None:
-    for name, value in given.items():
-        if value not in CHOICES[name]:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, CHOICES[name]))}, got {value!r}")
 
 
 def _register(game_name: str) -> None:

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 import pyspiel
 
-from referee.errors import BadOption
 from referee.games import catalogue, game
 from referee.games.state import Event, State
+from referee.local.matches import parse_options
 from referee.match.canonical import Json, dumps
 from referee.match.log import visible_events
 from referee_extras.gym.encoding import Array, Encoder
@@ -38,7 +38,8 @@ class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
     def __init__(self, game_name: str, kind: pyspiel.GameType, parameters: Mapping[str, Any]) -> None:
         self.rules = game(game_name)
         self.players = int(parameters.get("players", self.rules.seats[0]))
-        self.options = _options(self.rules, str(parameters.get("options", "")))
+        pairs = filter(None, str(parameters.get("options", "")).split(";"))
+        self.options = parse_options(game_name, [pair.replace(":", "=", 1).replace("+", ",") for pair in pairs])
         complete = self.rules.start(self.players, self.options).options
         information = pyspiel.GameInfo(
             num_distinct_actions=game(game_name).legal_bound(self.players),
@@ -166,25 +167,6 @@ def format_options(options: Mapping[str, Any]) -> str:
 
 def _format_value(value: Any) -> str:
     return "+".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _options(rules: type[State], text: str) -> Json:
-    kinds = {spec.name: spec.kind for spec in rules.option_specs}
-    options: Json = {}
-    for pair in filter(None, text.split(";")):
-        name, colon, value = pair.partition(":")
-        if not colon:
-            raise BadOption(pair, "expected options in the form name:value;name:value")
-        options[name] = _value(kinds.get(name, ""), value)
-    return options
-
-
-def _value(kind: str, text: str) -> Any:
-    if kind == "list":
-        return text.split("+") if text else []
-    if kind == "bool":
-        return {"true": True, "false": False}.get(text, text)
-    return int(text) if kind == "int" and text.removeprefix("-").isdecimal() else text
 
 
 def _draw_choices(asked: Json) -> Sequence[Any]:

@@ -1,13 +1,9 @@
 """The hall view of a tournament: one page for a projector, whose script shows its parts one after the other."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Extra, PagePlace
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="hall",
-    folder=Path(__file__).parent,
     pages=["referee_extras.hall.pages:pages"],
     places={PagePlace.TOURNAMENT_HEAD: "referee_extras.hall.pages:link_in_head"},
 )

@@ -1,13 +1,9 @@
 """List the keys of a service, and rotate its master key."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="keys",
-    folder=Path(__file__).parent,
     commands=[
         Command(
             group="admin",

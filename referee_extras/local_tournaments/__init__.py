@@ -1,13 +1,9 @@
 """Play a tournament on this machine, without a service."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="local_tournaments",
-    folder=Path(__file__).parent,
     commands=[
         Command(
             group="tournament",

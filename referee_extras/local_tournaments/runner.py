@@ -94,7 +94,6 @@ class LocalTournament:
 
     async def play(self, concurrency: int) -> None:
         """Play the missing deals, up to ``concurrency`` matches at a time. If cancelled, keep only finished deals."""
-        self._limits = CallLimits()
         sittings = self._missing_matches()
         tasks = [asyncio.create_task(self._play_all(sittings)) for _ in range(concurrency)]
         try:

@@ -1,13 +1,9 @@
 """Download the logs of a bot, a ladder, a span of time or a tournament into one file."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Command, Extra
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="log_downloads",
-    folder=Path(__file__).parent,
     commands=[
         Command(
             heading="Use a service",

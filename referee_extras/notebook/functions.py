@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -104,26 +105,12 @@ def _run_anywhere(begin: Callable[[], Coroutine[Any, Any, Value]], stop: threadi
     """
     if not _has_running_loop():
         return asyncio.run(begin())
-    results: list[Value] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
+    with ThreadPoolExecutor(1, "play") as thread:
         try:
-            results.append(asyncio.run(begin()))
-        except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
-            errors.append(error)
-
-    thread = threading.Thread(target=run, name="play", daemon=True)
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        stop.set()
-        thread.join()
-        raise
-    if errors:
-        raise errors[0]
-    return results[0]
+            return thread.submit(lambda: asyncio.run(begin())).result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
 
 
 def _has_running_loop() -> bool:

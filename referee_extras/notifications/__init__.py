@@ -1,15 +1,11 @@
 """Notifications: tell owners what concerns their bots and tournaments, in an inbox, by webhooks, Discord and Slack."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.events import AccountErased, AccountEvent, BotDeleted, TournamentErased
 from referee.plugs import Extra, PagePlace
 
-_HERE: Final = "referee_extras.notifications"
-EXTRA: Final = Extra(
+_HERE = "referee_extras.notifications"
+EXTRA = Extra(
     name="notifications",
-    folder=Path(__file__).parent,
     resources=[
         f"{_HERE}.inbox_resource:resource",
         f"{_HERE}.resource:resource",

@@ -11,7 +11,7 @@ from sqlalchemy import Integer, Select, bindparam, delete, func, insert, select,
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
-from referee.db.engine import count_changed_rows, current_time
+from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, load_page
 from referee.db.prepared import Prepared
@@ -21,8 +21,8 @@ from referee_extras.notifications.tables import ENTRY_PREFIX, InboxEntry
 MAX_ENTRIES: Final = 500
 
 
-def add_entries(session: Session, event: str, reports: Iterable[tuple[Iterable[str], Json]]) -> int:
-    """Add an entry for each payload to the inboxes of its accounts, in this order. Return the number of entries.
+def add_entries(session: Session, event: str, reports: Iterable[tuple[Iterable[str], Json]]) -> None:
+    """Add an entry for each payload to the inboxes of its accounts, in this order.
 
     Deleted accounts get none. Delete entries above ``MAX_ENTRIES`` of these accounts, oldest first.
     """
@@ -32,10 +32,9 @@ def add_entries(session: Session, event: str, reports: Iterable[tuple[Iterable[s
         for moment in [current_time(session)]
         for account_id in sorted(set(account_ids))
     ]
-    added = _ADD.execute_each(session, entries)
+    _ADD.execute_each(session, entries)
     readers = sorted({entry["to"] for entry in entries})
     _DELETE_EXCESS.execute_each(session, [{"of": account_id, "kept": MAX_ENTRIES} for account_id in readers])
-    return sum(added)
 
 
 def list_entries(
@@ -61,15 +60,15 @@ def count_unread(session: Session, account_id: str) -> int:
     return session.scalars(unread).one()
 
 
-def mark_read(session: Session, account_id: str, entry_ids: Collection[str] | None = None) -> int:
-    """Mark these entries of the account as read, or all of them without ``entry_ids``. Return how many were unread.
+def mark_read(session: Session, account_id: str, entry_ids: Collection[str] | None) -> None:
+    """Mark these entries of the account as read, or all of them without ``entry_ids``.
 
     Ignore ids of entries that do not exist any more, or belong to other accounts.
     """
     unread = update(InboxEntry).where(InboxEntry.account_id == account_id, InboxEntry.read_at.is_(None))
     if entry_ids is not None:
         unread = unread.where(InboxEntry.id.in_(entry_ids))
-    return count_changed_rows(session, unread.values(read_at=current_time(session)))
+    session.execute(unread.values(read_at=current_time(session)))
 
 
 def _excess() -> Select[str]:

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from referee_extras.retention.limits import DAYS_30, DAYS_90
-from referee_extras.retention.rules import Offered
+from referee_extras.retention.rules import Keep, PrunedKind
 
 OFFERED: Final = {
-    "notifications": Offered("referee_extras.notifications.pruned_rows:ENTRIES", DAYS_90),
-    "deliveries": Offered("referee_extras.notifications.pruned_rows:DELIVERIES", DAYS_30, min_days=2),
+    "notifications": PrunedKind("referee_extras.notifications.pruned_rows:ENTRIES", Keep(days=90)),
+    "deliveries": PrunedKind("referee_extras.notifications.pruned_rows:DELIVERIES", Keep(days=30), min_days=2),
 }

@@ -8,11 +8,13 @@ from referee_extras.notifications.states import DeliveryState
 from referee_extras.notifications.tables import Delivery, InboxEntry
 from referee_extras.retention.sources import Source, deletion
 
-ENTRIES: Final = Source(InboxEntry.id, InboxEntry.created_at, literal(0), lambda query: query, deletion(InboxEntry.id))
+ENTRIES: Final = Source(
+    InboxEntry.id, InboxEntry.created_at, literal(0), lambda query: query, deletion(InboxEntry, InboxEntry.id)
+)
 DELIVERIES: Final = Source(
     Delivery.id,
     Delivery.created_at,
     func.length(Delivery.body),
     lambda query: query.where(Delivery.status != DeliveryState.DUE),
-    deletion(Delivery.id),
+    deletion(Delivery, Delivery.id),
 )

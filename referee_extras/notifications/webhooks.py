@@ -13,7 +13,7 @@ from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.leases import revocation_values
 from referee.db.paging import Cursor, Page, load_page
-from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
+from referee.errors import Conflict, NotFound, QuotaExceeded
 from referee_extras.notifications import outbox
 from referee_extras.notifications.notification_types import PING, SUBSCRIBABLE_TYPES
 from referee_extras.notifications.states import DeliveryState, WebhookKind, WebhookState
@@ -27,17 +27,16 @@ def create(
 ) -> Webhook:
     """Create an unverified webhook and a ping that is due. ``kind`` is the format of its messages.
 
-    ``url`` must be as rebuilt by the address guard. Raise ``BadOption`` if an event type is unknown or none is given,
-    ``QuotaExceeded`` if the account has too many webhooks, and ``NotFound`` for an unknown account.
+    ``url`` must be as rebuilt by the address guard. Raise ``QuotaExceeded`` if the account has too many webhooks, and
+    ``NotFound`` for an unknown account.
     """
-    events = _sort_event_types(events)
     _check_quota(session, account_id)
     webhook = Webhook(
         id=new_id(WEBHOOK_PREFIX),
         account_id=account_id,
         kind=kind,
         url=url,
-        events=events,
+        events=_sort_event_types(events),
         status=WebhookState.UNVERIFIED,
         secret_generation=1,
         revision=1,
@@ -74,8 +73,7 @@ def edit(
     """Change the address or the event types of a webhook, or disable or enable it.
 
     A webhook with a new address, or one that was enabled, is unverified until a ping succeeds. Raise ``NotFound`` if
-    there is no such webhook, ``BadOption`` if an event type is unknown or none is given, and ``Conflict`` for an old
-    revision.
+    there is no such webhook, and ``Conflict`` for an old revision.
     """
     webhook = _lock_webhook(session, webhook_id)
     if webhook.revision != revision:
@@ -181,10 +179,6 @@ def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False)
 
 
 def _sort_event_types(events: Sequence[str]) -> list[str]:
-    """Return the event types in a fixed order. Raise ``BadOption`` for unknown types and for an empty list."""
-    unknown = sorted(set(events) - set(SUBSCRIBABLE_TYPES))
-    if unknown or not events:
-        raise BadOption("events", f"must name at least one of {', '.join(SUBSCRIBABLE_TYPES)}, and nothing else")
     return [event for event in SUBSCRIBABLE_TYPES if event in events]
 
 

@@ -1,13 +1,9 @@
 """Openings of deals that ended without a deal: the list, as an API and as a page."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Extra, PagePlace
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="openings",
-    folder=Path(__file__).parent,
     resources=["referee_extras.openings.resource:resource"],
     pages=["referee_extras.openings.pages:pages"],
     places={PagePlace.ENDED_OPENINGS: "referee_extras.openings.pages:link_to_list"},

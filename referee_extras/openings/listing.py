@@ -1,32 +1,22 @@
 """List the openings of deals that ended without a deal, and the bots that ended them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.db.paging import Cursor, Page, load_page
+from referee.match.canonical import Json
+from referee.matches.deals import deal_groups
 from referee.matches.deals.ended_openings import CURRENT, CURRENT_IS_REVEALED, OpeningFilter, conditions
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
 
 
-@dataclass(frozen=True, slots=True)
-class ListedOpening:
-    """Hold an ended opening: its closed ``group``, the bots that ended it, and the matches that it was for.
-
-    ``failures`` has an ``OpeningFailure`` for each of these bots, by bot id; the ids are None while they are hidden.
-    """
-
-    group: DealGroup
-    failures: Sequence[tuple[str | None, str]]
-    match_ids: Sequence[str]
-
-
 def list_ended_openings(
-    session: Session, wanted: OpeningFilter, *, limit: int, cursor: Cursor | None
-) -> Page[ListedOpening]:
-    """Return a page of ended openings, newest first. Raise ``BadOption`` for an invalid limit or cursor."""
+    session: Session, wanted: OpeningFilter, master_key: bytes, *, limit: int, cursor: Cursor | None
+) -> Page[Json]:
+    """Return a page of ended openings in the format of the API, newest first, with the bots that ended them.
+
+    Their ids are None while they are hidden. Raise ``BadOption`` for an invalid limit or cursor.
+    """
     query = select(DealGroup).where(*conditions(wanted))
     page = load_page(session, query, DealGroup.created_at.desc(), DealGroup.id.desc(), limit=limit, cursor=cursor)
     current_ids = {group.superseded_by for group in page.items}
@@ -35,14 +25,25 @@ def list_ended_openings(
     found = select(StoredMatch.group_id, StoredMatch.id).where(StoredMatch.group_id.in_(matches))
     for group_id, match_id in session.execute(found.order_by(StoredMatch.id)):
         matches[group_id].append(match_id)
-    failures: dict[str, list[tuple[str | None, str]]] = {group.id: [] for group in page.items}
+    failures: dict[str, list[Json]] = {group.id: [] for group in page.items}
     failed = select(FailedNonce.group_id, FailedNonce.bot_id, FailedNonce.code)
     names = {group.id: group.superseded_by in revealed for group in page.items}
     for group_id, bot_id, code in session.execute(
         failed.where(FailedNonce.group_id.in_(failures)).order_by(FailedNonce.id)
     ):
-        failures[group_id].append((bot_id if names[group_id] else None, code))
-    items = [ListedOpening(group, failures[group.id], matches[str(group.superseded_by)]) for group in page.items]
+        failures[group_id].append({"bot": bot_id if names[group_id] else None, "code": code})
+    items = [
+        {
+            "id": group.id,
+            "commitment": group.commitment,
+            "seed": deal_groups.unseal_seed_of_group(group, master_key).hex(),
+            "failures": failures[group.id],
+            "matches": matches[str(group.superseded_by)],
+            "tournament": group.tournament_id,
+            "created_at": group.created_at,
+        }
+        for group in page.items
+    ]
     return Page(items, page.next)
 
 

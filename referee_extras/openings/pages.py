@@ -11,8 +11,7 @@ from api.pages.parameters import load_query
 from api.pagination import read_cursor
 from api.views import current_session
 from referee.matches.deals import ended_openings
-from referee_extras.openings.presentation import list_openings, opening_filter
-from referee_extras.openings.schemas import OpeningQuery
+from referee_extras.openings.resource import OpeningQuery, list_openings, opening_filter
 
 pages = Pages("openings", __name__, template_folder="templates")
 

@@ -1,13 +1,53 @@
-"""List the openings of deals that ended without a deal."""
+"""List the openings of deals that ended without a deal over HTTP."""
 
 from typing import Any
 
+from marshmallow import fields
+
 from api.auth import account, anyone, current_account
-from api.views import Resource, current_session
+from api.fields import Id, UtcDateTime, Utf8, View, describe, member_of
+from api.matches.schemas import EndedOpeningView
+from api.pagination import PageQuery
+from api.views import Resource, current_session, master_key
 from referee.bots import bots
-from referee_extras.openings.listing import list_failed_nonces
-from referee_extras.openings.presentation import list_openings
-from referee_extras.openings.schemas import FailedNonceView, ListedOpeningView, OpeningQuery
+from referee.db.paging import Page
+from referee.match.canonical import Json
+from referee.match.reveal import OpeningFailure
+from referee.matches.deals.ended_openings import OpeningFilter
+from referee_extras.openings.listing import list_ended_openings, list_failed_nonces
+
+
+class OpeningQuery(PageQuery):
+    bot = Id("bot", attribute="bot_id", metadata=describe("Only openings that this bot ended, once they are public."))
+    tournament = Id("trn", attribute="tournament_id", metadata=describe("Only openings of this tournament."))
+    ladder = Id("lad", attribute="ladder_id", metadata=describe("Only openings for matches on this ladder."))
+
+
+class ListedOpeningView(EndedOpeningView):
+    matches = fields.List(fields.String(), metadata=describe("Ids of the matches that the opening was for."))
+    tournament = fields.String(allow_none=True)
+    created_at = UtcDateTime(metadata=describe("When the seed was drawn."))
+
+
+class FailedNonceView(View):
+    group = fields.String(attribute="group_id", metadata=describe("Id of the deal group that was closed."))
+    code = fields.String(validate=member_of(OpeningFailure))
+    detail = fields.String(metadata=describe("What was wrong with the answer."))
+    request = Utf8(allow_none=True, metadata=describe("The body that was sent."))
+    reply = Utf8(allow_none=True, metadata=describe("The body of the answer; it is empty without one."))
+    created_at = UtcDateTime()
+
+
+def list_openings(query: Json) -> Page[Json]:
+    """Return a page of ended openings that pass the filters of a query with a decoded cursor."""
+    limit, cursor = query["limit"], query["cursor"]
+    return list_ended_openings(current_session(), opening_filter(query), master_key(), limit=limit, cursor=cursor)
+
+
+def opening_filter(query: Json) -> OpeningFilter:
+    """Return the filter in a query."""
+    return OpeningFilter(**{name: value for name, value in query.items() if name not in ("limit", "cursor")})
+
 
 resource = Resource("openings", "/api/v1", "Openings of deals that ended without a deal.")
 

@@ -1,23 +1,19 @@
 """Draw badges of bots, and preview pictures of pages for sites and programs that show a picture beside a link.
 
-A thread of the scheduler draws pictures (``drawer``): first those that were requested, then those that
-``early_pictures`` chooses. ``content_loading`` reads what a picture shows. Requests only read stored pictures
+A thread of the scheduler draws pictures (``drawer``): first those that were requested, then those of what has just
+happened. ``content_loading`` reads what a picture shows. Requests only read stored pictures
 (``pages``).
 """
-
-from pathlib import Path
-from typing import Final
 
 from referee.events import AccountDeleted, BotDeleted, TournamentErased
 from referee.plugs import Extra, PagePlace
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="pictures",
-    folder=Path(__file__).parent,
-    pages=["referee_extras.pictures.pages:pages", "referee_extras.pictures.badge_pages:pages"],
+    pages=["referee_extras.pictures.pages:pages", "referee_extras.pictures.badge:pages"],
     places={
         PagePlace.HEAD: "referee_extras.pictures.pages:name_in_head",
-        PagePlace.BOT_END: "referee_extras.pictures.badge_pages:section_of_bot",
+        PagePlace.BOT_END: "referee_extras.pictures.badge:section_of_bot",
     },
     metadata="referee_extras.pictures.tables:PicturesTable.metadata",
     tasks={"picture_drawing": "referee_extras.pictures.drawer:start_drawing"},

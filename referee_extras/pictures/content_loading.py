@@ -30,7 +30,7 @@ from referee.tournaments.tables import Tournament
 from referee.viewer.presentation import presentation
 from referee.workflows.publishing import visibility
 from referee_extras.pictures.contents import PictureContent, Player, Row
-from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.tables import PictureKind
 
 TOP: Final = 5  # bots of a ladder, and leaders of a tournament
 PODIUM: Final = 3  # ranks of a finished tournament

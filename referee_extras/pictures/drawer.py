@@ -1,26 +1,32 @@
 """Draw pictures of pages, in a thread of the scheduler that draws a limited number per minute.
 
-Pictures are drawn when a match has ended, a tournament has finished or a bot is rated, or after they were requested,
-and again when what they show has changed. Nothing is drawn in requests.
+Pictures are drawn when a match has ended, a tournament has finished or a bot is rated, since sites that show a link ask
+for its picture only once; or after they were requested, and again when what they show has changed. Nothing is drawn in
+requests.
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, current_time
 from referee.errors import NotFound, Unavailable
+from referee.ladders.tables import LedgerEntry
+from referee.matches.tables import Result
 from referee.settings import Settings
+from referee.tournaments.states import TournamentState
+from referee.tournaments.tables import Tournament
 from referee_extras.pictures import store
 from referee_extras.pictures.content_loading import load_content
 from referee_extras.pictures.contents import PictureContent
 from referee_extras.pictures.drawing import draw_png
-from referee_extras.pictures.early_pictures import find_early
-from referee_extras.pictures.store import WantedPicture
+from referee_extras.pictures.store import FOLLOW_EVERY, WantedPicture
+from referee_extras.pictures.tables import PictureKind
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +34,9 @@ LOOK_S: Final = 1.0  # between two looks for requests
 MAX_PER_MINUTE: Final = 60  # checks by all schedulers, of which each draws at most one picture
 MAX_EARLY_PER_MINUTE: Final = 30  # a picture that nobody has requested is not checked beyond this
 REST_FACTOR: Final = 9  # rest after each check, in multiples of its duration: a tenth of a processor at most
+RECENT: Final = 60  # of the newest matches, rating changes and tournaments, pictures are drawn …
+RECENT_FOR: Final = timedelta(hours=1)  # … for this time after their end
+AGAIN_AFTER: Final = timedelta(hours=1)  # bots and ladders whose ratings still move are checked again
 
 
 class PictureDrawer:
@@ -64,7 +73,7 @@ class PictureDrawer:
         """Return the picture to check next, or None. Requested pictures come first."""
         checked = store.count_checks_since(session, current_time(session) - timedelta(minutes=1))
         wanted = store.find_next(session) if checked < MAX_PER_MINUTE else None
-        return find_early(session) if wanted is None and checked < MAX_EARLY_PER_MINUTE else wanted
+        return _find_early(session) if wanted is None and checked < MAX_EARLY_PER_MINUTE else wanted
 
     def _check(self, wanted: WantedPicture) -> None:
         try:
@@ -85,3 +94,29 @@ class PictureDrawer:
 def start_drawing(database: Database, _settings: Settings) -> Callable[[], float]:
     """Return the step of the thread of the scheduler that draws pictures."""
     return PictureDrawer(database).step
+
+
+def _find_early(session: Session) -> WantedPicture | None:
+    """Return the next picture to draw without a request, or None.
+
+    Choose from finished tournaments, bots and ladders whose ratings moved, and matches, the newest first.
+    """
+    since = current_time(session) - RECENT_FOR
+    finished = select(Tournament.id).where(
+        Tournament.status == TournamentState.FINISHED, Tournament.finished_at > since
+    )
+    tournament_ids = session.scalars(finished.order_by(Tournament.finished_at.desc()).limit(RECENT)).all()
+    results = select(Result.match_id, Result.finished_at).order_by(Result.seq.desc()).limit(RECENT)
+    match_ids = [match_id for match_id, finished_at in session.execute(results) if finished_at > since]
+    entries = select(Result.bots, LedgerEntry.ladder_id, LedgerEntry.created_at)
+    entries = entries.join(Result, Result.match_id == LedgerEntry.match_id)
+    newest = session.execute(entries.order_by(LedgerEntry.seq.desc()).limit(RECENT))
+    rated = [entry for entry in newest if entry.created_at > since]
+    candidates: Sequence[tuple[PictureKind, Sequence[str], timedelta]] = (
+        (PictureKind.TOURNAMENT, tournament_ids, FOLLOW_EVERY),
+        (PictureKind.BOT, [bot_id for entry in rated for bot_id in entry.bots], AGAIN_AFTER),
+        (PictureKind.LADDER, [entry.ladder_id for entry in rated], AGAIN_AFTER),
+        (PictureKind.MATCH, match_ids, FOLLOW_EVERY),
+    )
+    found = (store.find_early(session, kind, ids, age) for kind, ids, age in candidates if ids)
+    return next((wanted for wanted in found if wanted is not None), None)

@@ -21,24 +21,19 @@ from referee.matches import matches
 from referee.tournaments import tournaments
 from referee_extras.pictures import store
 from referee_extras.pictures.contents import HEIGHT, WIDTH
-from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.tables import PictureKind
 
 pages = Pages("pictures", __name__)
 
 CACHED: Final = "public, max-age=300"
 CACHED_SETTLED: Final = "public, max-age=3600"  # of a match or tournament that is over
 CACHED_STANDARD: Final = "public, max-age=30"  # until the picture has been drawn
-FOLDERS: Final = {  # the beginning of the path of a page, by the argument of its view
-    "match_id": "matches",
-    "tournament_id": "tournaments",
-    "ladder_id": "ladders",
-    "bot_id": "bots",
-}
-FIND: Final[dict[PictureKind, Callable[[Session, str], object]]] = {  # raises ``NotFound`` for an unknown id
-    PictureKind.MATCH: matches.get_match,
-    PictureKind.BOT: bots.get_bot,
-    PictureKind.TOURNAMENT: tournaments.get_visible_tournament,
-    PictureKind.LADDER: ratings.get_ladder,
+SUBJECTS: Final[dict[PictureKind, tuple[str, str, Callable[[Session, str], object]]]] = {
+    # The beginning of the path of a page, the prefix of ids, and a function that raises ``NotFound`` for an unknown id.
+    PictureKind.MATCH: ("matches", "mat", matches.get_match),
+    PictureKind.TOURNAMENT: ("tournaments", "trn", tournaments.get_visible_tournament),
+    PictureKind.LADDER: ("ladders", "lad", ratings.get_ladder),
+    PictureKind.BOT: ("bots", "bot", bots.get_bot),
 }
 
 
@@ -56,42 +51,31 @@ def name_in_head(*, title: str) -> Markup | None:
 def picture_of_page() -> str | None:
     """Return the public URL of the picture of this page, or None if it has none."""
     arguments: dict[str, Any] = request.view_args or {}
-    for name, folder in FOLDERS.items():
-        if name in arguments:
-            return f"{current_app.config['SETTINGS'].public_url}/{folder}/{arguments[name]}/picture.png"
+    for kind, (folder, _, _) in SUBJECTS.items():
+        if (subject_id := arguments.get(f"{kind}_id")) is not None:
+            return f"{current_app.config['SETTINGS'].public_url}/{folder}/{subject_id}/picture.png"
     return None
 
 
-@pages.get('/matches/<id("mat"):match_id>/picture.png')
-def match(match_id: str) -> Response:
-    return _send_picture(PictureKind.MATCH, match_id)
-
-
-@pages.get('/bots/<id("bot"):bot_id>/picture.png')
-def bot(bot_id: str) -> Response:
-    return _send_picture(PictureKind.BOT, bot_id)
-
-
-@pages.get('/tournaments/<id("trn"):tournament_id>/picture.png')
-def tournament(tournament_id: str) -> Response:
-    return _send_picture(PictureKind.TOURNAMENT, tournament_id)
-
-
-@pages.get('/ladders/<id("lad"):ladder_id>/picture.png')
-def ladder(ladder_id: str) -> Response:
-    return _send_picture(PictureKind.LADDER, ladder_id)
-
-
-def _send_picture(kind: PictureKind, subject_id: str) -> Response:
-    with database().read() as session:
-        found = store.find_picture(session, kind, subject_id)
+def _serve(kind: PictureKind, find: Callable[[Session, str], object]) -> Callable[..., Response]:
+    def send(**arguments: str) -> Response:
+        subject_id = arguments[f"{kind}_id"]
+        with database().read() as session:
+            found = store.find_picture(session, kind, subject_id)
+            if found.png is None:
+                find(session, subject_id)
+        if found.is_due:
+            with suppress(Unavailable), database().write(durable=False) as session:  # a later request asks again
+                store.request_check(session, kind, subject_id)
         if found.png is None:
-            FIND[kind](session, subject_id)
-    if found.is_due:
-        with suppress(Unavailable), database().write(durable=False) as session:  # a later request asks again
-            store.request_check(session, kind, subject_id)
-    if found.png is None:
-        return send_static_file(f"pictures/preview-{kind}.png", CACHED_STANDARD)
-    response = Response(found.png, mimetype="image/png")
-    response.headers["Cache-Control"] = CACHED_SETTLED if found.is_settled else CACHED
-    return response
+            return send_static_file(f"pictures/preview-{kind}.png", CACHED_STANDARD)
+        response = Response(found.png, mimetype="image/png")
+        response.headers["Cache-Control"] = CACHED_SETTLED if found.is_settled else CACHED
+        return response
+
+    send.__name__ = str(kind)
+    return send
+
+
+for _kind, (_folder, _prefix, _find) in SUBJECTS.items():
+    pages.get(f'/{_folder}/<id("{_prefix}"):{_kind}_id>/picture.png')(_serve(_kind, _find))

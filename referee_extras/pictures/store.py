@@ -12,8 +12,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.idempotency import insert_once
 from referee.events import AccountDeleted, BotDeleted, TournamentErased
-from referee_extras.pictures.kinds import PictureKind
-from referee_extras.pictures.tables import Picture
+from referee_extras.pictures.tables import Picture, PictureKind
 
 MAX_PICTURES: Final = 1_000  # requested ones that are stored, with those that wait; about 50 MB
 MAX_EARLY: Final = 1_000  # stored ones that nobody has requested yet

@@ -1,12 +1,21 @@
-"""Define the table of stored pictures."""
+"""Define the table of stored pictures, and which pages have one."""
 
 from datetime import datetime
+from enum import StrEnum
 
 from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base, Id, StoredEnum, new_metadata, one_of
-from referee_extras.pictures.kinds import PictureKind
+
+
+class PictureKind(StrEnum):
+    """What a preview picture shows."""
+
+    MATCH = "match"
+    BOT = "bot"
+    TOURNAMENT = "tournament"
+    LADDER = "ladder"
 
 
 class PicturesTable(Base):

@@ -4,22 +4,21 @@ At most one process prunes at a time: each portion renews the ``RetentionRun`` o
 """
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import exists, select, update
+from sqlalchemy import Row, exists, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, count_changed_rows, current_time, take_advisory_lock
 from referee.errors import BadLog, Conflict
 from referee.matches.logs import logs
 from referee.matches.tables import StoredMatch
-from referee_extras.retention.limits import Keep
-from referee_extras.retention.rules import WITH_LOGS, Kind, Rules
-from referee_extras.retention.sources import PrunableRow, get_source
+from referee_extras.retention.rules import Keep, Kind, Rules
+from referee_extras.retention.sources import get_source
 from referee_extras.retention.tables import RetentionRun
 
 ROWS_PER_PORTION: Final = 200
@@ -52,7 +51,7 @@ class Pruner:
     def __init__(self, database: Database, rules: Rules) -> None:
         self._database, self._rules = database, rules
         self._runner = secrets.token_hex(16)
-        self._after: PrunableRow | None = None
+        self._after: Row[Any] | None = None
         self._kinds = list(rules)
         self._deleted_before: dict[str, list[int]] = {}  # in earlier runs of the day
         self.deleted: dict[str, list[int]] = {}  # by kind: rows, bytes
@@ -85,7 +84,7 @@ class Pruner:
         with self._database.read() as session:
             found = self._select(session, kind)
             last = found[-1] if found else None
-            if kind in WITH_LOGS:
+            if kind in (Kind.LADDER_LOGS, Kind.LOGS):
                 found = _without_damaged(session, found)
         if found:
             self._delete(kind, found)
@@ -94,25 +93,25 @@ class Pruner:
             self._kinds.pop(0)
         return bool(self._kinds) or self._finish()
 
-    def run(self, step: Callable[[], None] = lambda: None) -> None:
-        """Start, and prune all portions. Call ``step`` after each. If this fails, others may prune immediately."""
+    def run(self) -> None:
+        """Start, and prune all portions. If this fails, others may prune immediately."""
         self.start()
         try:
             while self.step():
-                step()
+                pass
         except BaseException:
             self._finish()
             raise
 
-    def _select(self, session: Session, kind: str) -> list[PrunableRow]:
+    def _select(self, session: Session, kind: str) -> Sequence[Row[Any]]:
         """Return the next rows to delete."""
         age = self._rules[kind].age
         if age is None:
             return []
         candidates = get_source(kind).candidates(current_time(session) - age, self._after, ROWS_PER_PORTION)
-        return [PrunableRow(*row) for row in session.execute(candidates)]
+        return session.execute(candidates).all()
 
-    def _delete(self, kind: str, found: Sequence[PrunableRow]) -> None:
+    def _delete(self, kind: str, found: Sequence[Row[Any]]) -> None:
         source, rule = get_source(kind), describe_rule(kind, self._rules[kind])
         sizes = {candidate.id: candidate.size for candidate in found}
         with self._database.write() as session:
@@ -135,7 +134,7 @@ class Pruner:
         return False
 
 
-def _without_damaged(session: Session, found: Sequence[PrunableRow]) -> list[PrunableRow]:
+def _without_damaged(session: Session, found: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
     """Return those whose log is intact. A damaged log stays, so that audits find it."""
     intact = []
     for candidate in found:

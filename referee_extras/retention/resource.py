@@ -1,14 +1,54 @@
-"""Show operators the use of the disk, as the scheduler measured it last, and what is pruned."""
+"""Show operators the use of the disk, as the scheduler measured it last, and what is pruned, also on their page."""
 
 from typing import Any
 
 from flask import current_app
+from markupsafe import Markup
+from marshmallow import fields
 
 from api.auth import admin
+from api.fields import UtcDateTime, View, describe, member_of
+from api.pages.page import Pages
+from api.pages.page_places import render_section
 from api.views import Resource, current_session
 from referee_extras.retention import disk_use, pruning
-from referee_extras.retention.rules import rules_of
-from referee_extras.retention.schemas import DiskUseView
+from referee_extras.retention.rules import list_kinds, rules_of
+
+
+class DiskPartView(View):
+    part = fields.String(metadata=describe("What takes the space, such as `logs` or `process_logs`."))
+    bytes = fields.Integer()
+    rows = fields.Integer(allow_none=True, metadata=describe("Number of rows; null for files and for the rest."))
+
+
+class RetentionRuleView(View):
+    kind = fields.String(validate=member_of(list_kinds()))
+    rule = fields.String(metadata=describe("How long this is kept, in words, such as `90 days`."))
+
+
+class PrunedView(View):
+    kind = fields.String(validate=member_of(list_kinds()))
+    rows = fields.Integer()
+    bytes = fields.Integer()
+
+
+class DiskUseView(View):
+    measured_at = UtcDateTime(allow_none=True, metadata=describe("Null before the first night."))
+    database_bytes = fields.Integer(allow_none=True)
+    free_bytes = fields.Integer(
+        allow_none=True, metadata=describe("Free space on the disk of the scheduler's data directory.")
+    )
+    growth_bytes_per_day = fields.Integer(
+        allow_none=True, metadata=describe("Mean of the last 7 days; negative if it shrinks, null if not known yet.")
+    )
+    days_left = fields.Integer(
+        allow_none=True, metadata=describe("For how many days the free space lasts at this growth; null if it does.")
+    )
+    parts = fields.List(fields.Nested(DiskPartView), metadata=describe("The largest first."))
+    rules = fields.List(fields.Nested(RetentionRuleView))
+    pruned_at = UtcDateTime(allow_none=True, metadata=describe("When the last pruning ended; null if it did not."))
+    pruned = fields.List(fields.Nested(PrunedView), metadata=describe("What the last pruning deleted."))
+
 
 resource = Resource("retention", "/api/v1", "The use of the disk and what is pruned.")
 
@@ -38,3 +78,11 @@ def show_disk_use() -> Any:
             {"kind": kind, "rows": rows, "bytes": size} for kind, (rows, size) in (run.deleted if run else {}).items()
         ],
     }
+
+
+pages = Pages("retention", __name__, template_folder="templates")  # has no page of its own
+
+
+def section() -> Markup:
+    """Return the section, which its script fills."""
+    return render_section("retention/section.html")

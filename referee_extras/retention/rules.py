@@ -1,17 +1,22 @@
-"""List what can be pruned, and the limits of each kind, which are settings."""
+"""List what can be pruned, and for how long each kind is kept: a number of days, or forever. Settings say which."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final
 
-from environs import Env, ValidationError
+from environs import Env
 
 from referee import plugs
 from referee.settings import BadSettings, Settings
-from referee_extras.retention.limits import FOREVER, MAX_DAYS, Keep, parse_keep
 
+MAX_DAYS: Final = 36_500
 MIN_DAYS_OF_LOGS: Final = 7  # long enough to dispute a result
+FOREVER_WORD: Final = "forever"
+_DAYS: Final = re.compile(r"([0-9]{1,10}) ?days?")
+_SOURCES: Final = "referee_extras.retention.sources"
 
 
 class Kind(StrEnum):
@@ -25,80 +30,91 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """Describe a kind of data that another extra offers. ``source`` names its ``sources.Source`` for ``plugs.load``."""
+class Keep:
+    """Hold for how many ``days`` something is kept. None: forever."""
 
-    source: str
-    default: Keep
-    min_days: int = 1
+    days: int | None = None
 
+    @property
+    def age(self) -> timedelta | None:
+        """Return the age up to which something is kept, or None if it has no limit."""
+        return None if self.days is None else timedelta(days=self.days)
 
-def list_offered() -> Mapping[str, Offered]:
-    """Return what other extras offer, by the kind of data."""
-    offers = (plugs.load(extra.offers["retention"]) for extra in plugs.extras() if "retention" in extra.offers)
-    return {kind: offered for kinds in offers for kind, offered in kinds.items()}
-
-
-def list_kinds() -> list[str]:
-    """Return the kinds of data that are pruned, those of other extras last."""
-    return [*Kind, *list_offered()]
+    def __str__(self) -> str:
+        return FOREVER_WORD if self.days is None else f"{self.days} {'day' if self.days == 1 else 'days'}"
 
 
-WITH_LOGS: Final = frozenset({Kind.LADDER_LOGS, Kind.LOGS})
-Rules = Mapping[str, Keep]
+FOREVER: Final = Keep()
+Rules = Mapping[str, Keep]  # by kind of data
 
 
 @dataclass(frozen=True, slots=True)
+class PrunedKind:
+    """Describe a kind of data, of the service or of another extra. ``source`` names its ``Source`` for ``plugs.load``.
+
+    A setting may say how long it is kept: at least ``min_days``.
+    """
+
+    source: str
+    default: Keep = FOREVER
+    min_days: int = 1
+
+
+OWN: Final = {
+    Kind.LADDER_LOGS: PrunedKind(f"{_SOURCES}:LADDER_LOGS", Keep(days=90), MIN_DAYS_OF_LOGS),
+    Kind.LOGS: PrunedKind(f"{_SOURCES}:LOGS", min_days=MIN_DAYS_OF_LOGS),
+    Kind.FAULT_REPORTS: PrunedKind(f"{_SOURCES}:FAULT_REPORTS", min_days=MIN_DAYS_OF_LOGS),
+    Kind.TOKENS: PrunedKind(f"{_SOURCES}:TOKENS"),
+    Kind.RESPONSES: PrunedKind(f"{_SOURCES}:RESPONSES", Keep(days=1)),  # no setting: the API promises 24 hours
+}
+
+
+def list_kinds() -> Mapping[str, PrunedKind]:
+    """Return what is pruned, by the kind of data: that of the service, then what other extras offer."""
+    offers = (plugs.load(extra.offers["retention"]) for extra in plugs.extras() if "retention" in extra.offers)
+    return {**OWN, **{kind: offered for kinds in offers for kind, offered in kinds.items()}}
+
+
 class RetentionSettings:
-    """Hold how long each kind of data is kept."""
+    """Read from the environment how long each kind of data is kept."""
 
-    keep_ladder_logs_days: int = 90  # 0: forever
-    keep_logs: Keep = FOREVER  # logs of all matches; what is never pruned is in ``sources``
-    keep_fault_reports: Keep = FOREVER  # requests and replies of faults
-    keep_tokens: Keep = FOREVER  # tokens that were revoked or have expired
-    of_extras: Mapping[str, Keep] = field(default_factory=dict)  # by kind of data
-
-    @classmethod
-    def defaults(cls) -> dict[str, Any]:
+    @staticmethod
+    def defaults() -> dict[str, Any]:
         """Return the defaults of the settings, by name."""
-        own = {each.name: each.default for each in fields(cls) if each.name != "of_extras"}
-        return own | {f"keep_{kind}": offered.default for kind, offered in list_offered().items()}
+        return {f"keep_{kind}": pruned.default for kind, pruned in list_kinds().items() if kind != Kind.RESPONSES}
 
-    @classmethod
-    def load(cls, env: Env) -> Self:
+    @staticmethod
+    def load(env: Env) -> Rules:
         """Read the environment. Raise ``BadSettings`` if a variable says nothing that is possible."""
-        return cls(
-            keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_of_logs),
-            keep_logs=_keep(env, "KEEP_LOGS", FOREVER, min_days=MIN_DAYS_OF_LOGS),
-            keep_fault_reports=_keep(env, "KEEP_FAULT_REPORTS", FOREVER, min_days=MIN_DAYS_OF_LOGS),
-            keep_tokens=_keep(env, "KEEP_TOKENS", FOREVER),
-            of_extras={
-                kind: _keep(env, f"KEEP_{kind.upper()}", offered.default, min_days=offered.min_days)
-                for kind, offered in list_offered().items()
-            },
-        )
+        return {kind: _keep(env, kind, pruned) for kind, pruned in list_kinds().items() if kind != Kind.RESPONSES}
 
 
-def _check_days_of_logs(days: int) -> None:
-    if days and not MIN_DAYS_OF_LOGS <= days <= MAX_DAYS:
-        raise ValidationError(f"Must be 0 (keep logs for good) or {MIN_DAYS_OF_LOGS} to {MAX_DAYS}.")
-
-
-def _keep(env: Env, name: str, default: Keep, *, min_days: int = 1) -> Keep:
+def _keep(env: Env, kind: str, pruned: PrunedKind) -> Keep:
+    name = f"KEEP_{kind.upper()}"
     try:
-        return parse_keep(env.str(name, "") or str(default), min_days=min_days)
+        return parse_keep(env.str(name, "") or str(pruned.default), min_days=pruned.min_days)
     except ValueError as error:
         raise BadSettings(f"REFEREE_{name}: {error}") from error
 
 
+def parse_keep(text: str, *, min_days: int) -> Keep:
+    """Return the limit in a text like ``forever`` or ``90 days``.
+
+    Raise ``ValueError`` with a sentence for any other text, and for fewer days than ``min_days``.
+    """
+    if text.strip() == FOREVER_WORD:
+        return FOREVER
+    match = _DAYS.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} does not say how long to keep; expected {FOREVER_WORD} or days, like 90 days.")
+    days = int(match[1])
+    if not min_days <= days <= MAX_DAYS:
+        expected = f"{min_days} to {MAX_DAYS} days, or {FOREVER_WORD}"
+        raise ValueError(f"{days} days is not possible here; expected {expected}.")
+    return Keep(days)
+
+
 def rules_of(settings: Settings) -> Rules:
     """Return what a service with these settings keeps, by kind."""
-    kept: RetentionSettings = settings.of_extras.get("retention", RetentionSettings())
-    return {
-        Kind.LADDER_LOGS: Keep(days=kept.keep_ladder_logs_days or None),
-        Kind.LOGS: kept.keep_logs,
-        Kind.FAULT_REPORTS: kept.keep_fault_reports,
-        Kind.TOKENS: kept.keep_tokens,
-        Kind.RESPONSES: Keep(days=1),  # the API promises 24 hours
-        **{kind: kept.of_extras.get(kind, offered.default) for kind, offered in list_offered().items()},
-    }
+    kept: Rules = settings.of_extras.get("retention", {})
+    return {kind: kept.get(kind, pruned.default) for kind, pruned in list_kinds().items()}

@@ -1,11 +1,11 @@
 """Find, measure and delete the rows of each kind of data. ``rules`` says how long they are kept."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, delete, exists, func, literal, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Row, Select, delete, exists, func, literal, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from referee import plugs
@@ -17,16 +17,7 @@ from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, Fault, MatchLog, Result, SignedLog, StoredMatch
 from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import Tournament
-from referee_extras.retention.rules import Kind, list_offered
-
-
-@dataclass(frozen=True, slots=True)
-class PrunableRow:
-    """Hold a row that may be pruned: its id, its time and its size in bytes."""
-
-    id: Any
-    moment: datetime
-    size: int
+from referee_extras.retention.rules import list_kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +32,10 @@ class Source:
     rows: Callable[[Select[Any]], Select[Any]]
     delete: Callable[[Session, Sequence[Any], str], int]
 
-    def candidates(self, before: datetime, after: PrunableRow | None, limit: int) -> Select[Any]:
+    def candidates(self, before: datetime, after: Row[Any] | None, limit: int) -> Select[Any]:
         """Return a query of (id, moment, size) of at most ``limit`` rows from ``before``, oldest first."""
-        query = self.rows(select(self.id, self.moment, self.size)).where(self.moment < before)
+        columns = self.id.label("id"), self.moment.label("moment"), self.size.label("size")
+        query = self.rows(select(*columns)).where(self.moment < before)
         if after is not None:
             query = query.where(tuple_(self.moment, self.id) > (after.moment, after.id))
         return query.order_by(self.moment, self.id).limit(limit)
@@ -90,20 +82,15 @@ def _clear_faults(session: Session, ids: Sequence[Any], rule: str) -> int:
     return count_changed_rows(session, update(Fault).where(Fault.id.in_(ids)).values(request=None, reply=None))
 
 
-def deletion(column: Any) -> Callable[[Session, Sequence[Any], str], int]:
-    """Return the function that deletes rows by this column, their key."""
+def deletion(table: Any, key: Any) -> Callable[[Session, Sequence[Any], str], int]:
+    """Return the function that deletes rows of a table by their key."""
 
     def delete_rows(session: Session, ids: Sequence[Any], rule: str) -> int:
-        return count_changed_rows(session, delete(column.class_).where(column.in_(ids)))
+        return count_changed_rows(session, delete(table).where(key.in_(ids)))
 
     return delete_rows
 
 
-def _delete_responses(session: Session, ids: Sequence[Any], rule: str) -> int:
-    return count_changed_rows(session, delete(Idempotency).where(_RESPONSE_ID.in_(ids)))
-
-
-_NOTHING: Final = literal(0)
 _LOG_BYTES: Final = func.length(MatchLog.gzip_log) + func.coalesce(func.length(MatchLog.reveal_line), 0)
 _FAULT_BYTES: Final = func.coalesce(func.length(Fault.request), 0) + func.coalesce(func.length(Fault.reply), 0)
 _RESPONSE_ID: Final = Idempotency.account_id + "/" + Idempotency.key
@@ -112,24 +99,20 @@ _TOKEN_END: Final = func.coalesce(Token.revoked_at, Token.expires_at, type_=Toke
 
 def get_source(kind: str) -> Source:
     """Return the rows of a kind of data, of the service or of another extra."""
-    offered = list_offered().get(kind)
-    return SOURCES[Kind(kind)] if offered is None else plugs.load(offered.source)
+    found: Source = plugs.load(list_kinds()[kind].source)
+    return found
 
 
-SOURCES: Final[Mapping[Kind, Source]] = {
-    Kind.LADDER_LOGS: Source(
-        StoredMatch.id, StoredMatch.finished_at, _LOG_BYTES, _ladder_logs, log_pruning.delete_logs
-    ),
-    Kind.LOGS: Source(StoredMatch.id, Result.finished_at, _LOG_BYTES, _logs, log_pruning.delete_logs),
-    Kind.FAULT_REPORTS: Source(Fault.id, Fault.created_at, _FAULT_BYTES, _faults, _clear_faults),
-    Kind.TOKENS: Source(
-        Token.id, _TOKEN_END, _NOTHING, lambda query: query.where(_TOKEN_END.is_not(None)), deletion(Token.id)
-    ),
-    Kind.RESPONSES: Source(
-        _RESPONSE_ID,
-        Idempotency.created_at,
-        func.coalesce(func.length(Idempotency.body), 0),
-        lambda query: query.select_from(Idempotency),
-        _delete_responses,
-    ),
-}
+LADDER_LOGS: Final = Source(StoredMatch.id, StoredMatch.finished_at, _LOG_BYTES, _ladder_logs, log_pruning.delete_logs)
+LOGS: Final = Source(StoredMatch.id, Result.finished_at, _LOG_BYTES, _logs, log_pruning.delete_logs)
+FAULT_REPORTS: Final = Source(Fault.id, Fault.created_at, _FAULT_BYTES, _faults, _clear_faults)
+TOKENS: Final = Source(
+    Token.id, _TOKEN_END, literal(0), lambda query: query.where(_TOKEN_END.is_not(None)), deletion(Token, Token.id)
+)
+RESPONSES: Final = Source(
+    _RESPONSE_ID,
+    Idempotency.created_at,
+    func.coalesce(func.length(Idempotency.body), 0),
+    lambda query: query.select_from(Idempotency),
+    deletion(Idempotency, _RESPONSE_ID),
+)

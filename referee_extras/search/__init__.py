@@ -1,13 +1,9 @@
 """Search over bots, owners and tournaments."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.plugs import Extra, PagePlace
 
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="search",
-    folder=Path(__file__).parent,
     resources=["referee_extras.search.resource:resource"],
     pages=["referee_extras.search.pages:pages"],
     places={

@@ -1,13 +1,10 @@
 """Series: tournaments of any games whose ranks bring points in common standings."""
 
-from pathlib import Path
-from typing import Final
-
 from referee.events import AccountDeleted
 from referee.plugs import Extra, Organised, PagePlace
 from referee_extras.series.acts import SeriesAct
 
-SERIES: Final = Organised(
+SERIES = Organised(
     kind="series",
     prefix="ser",
     path="/series/",
@@ -15,9 +12,8 @@ SERIES: Final = Organised(
     table="referee_extras.series.tables:Series",
     co_organisers="referee_extras.series.operations:CO_ORGANISERS",
 )
-EXTRA: Final = Extra(
+EXTRA = Extra(
     name="series",
-    folder=Path(__file__).parent,
     resources=["referee_extras.series.resource:resource"],
     pages=["referee_extras.series.pages:pages"],
     places={

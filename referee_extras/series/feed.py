@@ -8,8 +8,7 @@ from referee.figures import count
 from referee.games import game_title
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
-from referee_extras.feeds.atom import AtomFeed, FeedEntry
-from referee_extras.feeds.feed import PageFeed
+from referee_extras.feeds.atom import AtomFeed, FeedEntry, PageFeed
 from referee_extras.series import operations
 from referee_extras.series.presentation import scoring_ranks
 
@@ -29,7 +28,6 @@ def load_series_tournaments(series_id: str) -> AtomFeed:
     return AtomFeed(
         key=f"series/{series_id}/tournaments",
         named_at=series.created_at,
-        path=f"/series/{series_id}/tournaments.atom",
         page=f"/series/{series_id}",
         title=f"Tournaments of {series.name}",
         subtitle="The finished tournaments of this series.",

@@ -1,7 +1,6 @@
 """Create, find, change and delete series, and add tournaments to them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, Final
 
@@ -90,14 +89,9 @@ def get_series(session: Session, series_id: str, *, manager: Account | None = No
     series = session.get(Series, series_id)
     if series is None:
         raise NotFound("series", series_id)
-    if manager is not None and not is_manager(manager, series):
+    if manager is not None and not CO_ORGANISERS.is_manager(manager, series):
         raise Forbidden("Only the organisers of the series or the operator may do this.")
     return series
-
-
-def is_manager(account: Account, series: Series) -> bool:
-    """Return whether this account created the series, is a co-organiser, or is the operator."""
-    return CO_ORGANISERS.is_manager(account, series)
 
 
 def list_series(
@@ -105,28 +99,17 @@ def list_series(
     *,
     viewer: Account | None = None,
     organiser: str | None = None,
-    year: int | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Series]:
-    """Return a page of series, the newest first: those that an account runs, those created in a year (UTC), or all.
+    """Return a page of series, the newest first: those that an account runs, or all.
 
     Unlisted series are shown only to those who run them.
     """
     query = select(Series).where(_is_listed_for(viewer))
     if organiser is not None:
         query = query.where(_is_run_by(organiser))
-    if year is not None:
-        first, last = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
-        query = query.where(Series.created_at >= first, Series.created_at < last)
     return load_page(session, query, Series.created_at.desc(), Series.id.desc(), limit=limit, cursor=cursor)
-
-
-def list_years(session: Session) -> list[int]:
-    """Return the years from the newest listed series to the oldest, or [] if there is none."""
-    query = select(func.min(Series.created_at), func.max(Series.created_at)).where(Series.listed.is_(True))
-    oldest, newest = session.execute(query).one()
-    return [] if oldest is None else list(range(newest.year, oldest.year - 1, -1))
 
 
 def _is_listed_for(viewer: Account | None) -> ColumnElement[bool]:
@@ -248,11 +231,6 @@ def remove_tournament(session: Session, series_id: str, tournament_id: str) -> S
 
 
 # -- organisers --
-
-
-def list_organisers(session: Session, series: Series) -> Sequence[Account]:
-    """Return the account that created the series or took it over, then its co-organisers, the earliest first."""
-    return CO_ORGANISERS.list(session, series)
 
 
 def invite_organiser(session: Session, series_id: str, name: str, inviter: Account) -> Invitation:

@@ -1,4 +1,4 @@
-"""Serve the list of series by year, and the page of a series with its standings."""
+"""Serve the list of series, and the page of a series with its standings."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from flask import Response, request
 from markupsafe import Markup
 
 from api.pages.page import Pages, page
-from api.pages.paging import LAST_PAGE, NumberedPage, cursor_links, numbered_page, requested_number
-from api.pages.parameters import load_query, whole_number
+from api.pages.paging import LAST_PAGE, NumberedPage, cursor_links, cursor_query, numbered_page, requested_number
+from api.pages.parameters import whole_number
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import read_cursor
 from api.views import current_session
@@ -20,7 +20,7 @@ from referee.tournaments.tables import Tournament
 from referee.tournaments.terms import FORMATS
 from referee_extras.series import operations
 from referee_extras.series.presentation import attach_bots, compute_standings
-from referee_extras.series.schemas import SeriesQuery, dump_rows
+from referee_extras.series.schemas import dump_rows
 from referee_extras.series.standings import DEFAULT_POINTS, SeriesRow
 
 pages = Pages("series", __name__, template_folder="templates")
@@ -31,22 +31,18 @@ ROWS_PER_PAGE: Final = 20
 TOURNAMENTS_PER_PAGE: Final = 10  # columns of the standings, so that the page stays small with 50 tournaments
 
 
-@pages.view("/series", "cursor", "year")
+@pages.view("/series", "cursor")
 def contents() -> Response:
-    """Show the series, newest first, or those of one year."""
-    query = {**load_query(SeriesQuery), "limit": SERIES_PER_PAGE}
-    year = query.get("year")
-    found = operations.list_series(current_session(), year=year, limit=SERIES_PER_PAGE, cursor=read_cursor(query))
+    """Show the series, newest first."""
+    query = cursor_query(SERIES_PER_PAGE)
+    found = operations.list_series(current_session(), limit=SERIES_PER_PAGE, cursor=read_cursor(query))
     return page(
         "series/contents.html",
         listed=found.items,
         counts=operations.count_tournaments(current_session(), [series.id for series in found.items]),
         **cursor_links(found, query),
-        year=year,
-        years=operations.list_years(current_session()),
         default_points=DEFAULT_POINTS,
         longest=MAX_DESCRIPTION_LENGTH,
-        has_filter=bool(request.args.get("year")),
     )
 
 
@@ -65,7 +61,7 @@ def show(series_id: str) -> Response:
         "series/show.html",
         series=series,
         description=series.description and render_untrusted(series.description),
-        organisers=operations.list_organisers(current_session(), series),
+        organisers=operations.CO_ORGANISERS.list(current_session(), series),
         tournaments=tournaments,
         near=near,
         shown=[

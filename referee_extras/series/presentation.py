@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from api.caching import Cache
-from api.downloads.tables import csv_text, escape_markdown, markdown_table
+from api.downloads.tables import csv_text
 from api.extended import Extended
 from api.tournaments import standings_cache
 from api.views import current_session
@@ -23,7 +23,7 @@ def attach_tournaments(series: Series) -> Extended:
     """Return a series with its organisers and its tournaments."""
     return Extended(
         series,
-        organisers=operations.list_organisers(current_session(), series),
+        organisers=operations.CO_ORGANISERS.list(current_session(), series),
         tournaments=operations.list_tournaments(current_session(), series.id),
     )
 
@@ -54,27 +54,6 @@ def standings_csv(series: Series, tournaments: Sequence[Tournament]) -> str:
         cells = [result[part] for result in results for part in ("rank", "points_exact", "counts")]
         rows.append([*(row[name] for name in first), *cells])
     return csv_text(headings, rows)
-
-
-def standings_markdown(series: Series, tournaments: Sequence[Tournament]) -> str:
-    """Return the standings as a text in Markdown: a heading, a sentence, a table."""
-    finished = [tournament for tournament in tournaments if tournament.status == TournamentState.FINISHED]
-    rows = []
-    for row in dump_rows(attach_bots(compute_standings(series, tournaments))):
-        by_id = {result["tournament"]: result["points"] for result in row["results"]}
-        rows.append(
-            [
-                row["rank"],
-                row["name"],
-                row["owner_name"],
-                row["points"],
-                *(by_id.get(tournament.id) for tournament in finished),
-            ]
-        )
-    headings = ["Rank", "Bot", "Owner", "Points", *(tournament.name for tournament in finished)]
-    table = markdown_table(headings, rows, left=("Bot", "Owner")) if rows else "No tournament is finished.\n"
-    state = f"Standings after {len(finished)} of {len(tournaments)} tournaments."
-    return f"# {escape_markdown(series.name)}\n\n{state}\n\n{table}"
 
 
 def _known_ranks(tournament: Tournament, ended_rounds: int) -> Ranks:

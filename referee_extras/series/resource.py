@@ -20,7 +20,6 @@ from referee_extras.series.presentation import (
     attach_tournaments,
     compute_standings,
     standings_csv,
-    standings_markdown,
 )
 from referee_extras.series.schemas import (
     AddedTournaments,
@@ -174,20 +173,8 @@ def download_csv(series_id: str) -> Response:
     """
     series = operations.get_series(current_session(), series_id)
     text = standings_csv(series, operations.list_tournaments(current_session(), series.id))
-    return _file("text/csv", f"{series_id}.csv", text)
-
-
-@resource.get(f"{SERIES}/standings.md", anyone)
-@resource.file_response("text/markdown", "A heading, a sentence about the state, a table.")
-def download_markdown(series_id: str) -> Response:
-    """Download the standings of a series as a text in Markdown
-
-    The table has a column of points for each finished tournament. The rows are those of
-    `GET …/standings`.
-    """
-    series = operations.get_series(current_session(), series_id)
-    text = standings_markdown(series, operations.list_tournaments(current_session(), series.id))
-    return _file("text/markdown", f"{series_id}.md", text)
+    disposition = f'attachment; filename="{series_id}.csv"'
+    return Response(text, mimetype="text/csv", headers={"Content-Disposition": disposition})
 
 
 def get_managed_series(series_id: str) -> Series:
@@ -196,7 +183,3 @@ def get_managed_series(series_id: str) -> Series:
 
 def _record(kind: SeriesAct, series: Series, *, tournament_id: str | None = None, **details: Any) -> None:
     acts.record_act(current_session(), current_account(), kind, series.id, tournament_id=tournament_id, **details)
-
-
-def _file(media_type: str, name: str, text: str) -> Response:
-    return Response(text, mimetype=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})

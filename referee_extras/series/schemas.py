@@ -64,9 +64,6 @@ class AddedTournaments(Strict):
 
 class SeriesQuery(PageQuery):
     organiser = Id("acc", metadata=describe("Return only series that this account runs."))
-    year = fields.Integer(
-        validate=validate.Range(2000, 9998), metadata=describe("Return only series created in this year (UTC).")
-    )
 
 
 class SeriesView(View):

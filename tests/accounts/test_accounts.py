@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text as sql
 
 from referee.accounts import accounts
-from referee.errors import BadOption, NameTaken, NotFound, QuotaExceeded
+from referee.errors import BadOption, NameTaken, NotFound
 from tests.database.world import World
 
 
@@ -44,18 +44,6 @@ def test_a_slip_of_the_hand_is_seen_by_the_checksum() -> None:
     assert accounts.is_secret_text(text, accounts.TOKEN_PREFIX)
     assert not accounts.is_secret_text(slip, accounts.TOKEN_PREFIX)
     assert not accounts.is_secret_text(text, "rcv_")
-
-
-def test_an_account_has_a_limited_number_of_living_tokens(world: World) -> None:
-    owner = world.account()
-    with world.database.write() as session:
-        tokens = [accounts.create_token(session, owner, "a token")[0] for _ in range(accounts.TOKENS_PER_ACCOUNT)]
-
-    with pytest.raises(QuotaExceeded), world.database.write() as session:
-        accounts.create_token(session, owner, "one more")
-    with world.database.write() as session:
-        accounts.revoke_token(session, owner, tokens[0].id)
-        accounts.create_token(session, owner, "one more")
 
 
 def test_the_last_use_is_noted_to_the_hour(world: World) -> None:

@@ -221,6 +221,16 @@ def admin(service: Service) -> Person:
 
 
 @pytest.fixture
+def anonymous(service: Service) -> FlaskClient:
+    return service.anonymous()
+
+
+@pytest.fixture
+def world(service: Service) -> World:
+    return World(service.database, service.names)
+
+
+@pytest.fixture
 def mine(service: Service, owner: Person) -> str:
     """Return a verified bot of the owner."""
     return str(service.verified_bot(owner)["id"])

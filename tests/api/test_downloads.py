@@ -39,11 +39,6 @@ VERIFIER = Path(__file__).parents[2] / "docs" / "verify_log.py"
 
 
 @pytest.fixture
-def world(service: Service) -> World:
-    return World(service.database)
-
-
-@pytest.fixture
 def event(world: World) -> str:
     """Return a finished tournament of three bots with one match per pair, the second of them void."""
     tournament_id, _ = tournaments.begun(world, 3)

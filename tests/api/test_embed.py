@@ -2,19 +2,12 @@
 
 import re
 
-import pytest
-
 from tests.api.conftest import Person, Service
 from tests.api.test_queries import BROWSER, ROUTES, address
 from tests.database import tournaments
 from tests.database.world import World
 
 EMBED = '/embed/matches/<id("mat"):match_id>'
-
-
-@pytest.fixture
-def world(service: Service) -> World:
-    return World(service.database)
 
 
 def read(service: Service, match_id: str) -> tuple[str, str]:

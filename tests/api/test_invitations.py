@@ -267,9 +267,7 @@ def student(service: Service, admin: Person) -> Person:
     return Person(service.anonymous(), member["account"]["id"], member["token"]["token"])
 
 
-def test_E31_a_withdrawn_bot_needs_its_owner(
-    service: Service, organiser: Person, admin: Person, student: Person
-) -> None:
+def test_E31_withdrawn_bots_need_consent(service: Service, organiser: Person, admin: Person, student: Person) -> None:
     for asking, withdrawing in (admin, student), (organiser, service.person(consent=EntryConsent.EVERYBODY)):
         path, bot = f"/tournaments/{opened(asking)}", {"bot": service.verified_bot(withdrawing)["id"]}
         entered_ = asking.post(f"{path}/enter", bot)
@@ -285,9 +283,7 @@ def test_E31_a_withdrawn_bot_needs_its_owner(
         assert asking.post(f"{path}/enter", bot).status_code == 200
 
 
-def test_an_operator_enters_bots_of_a_class(
-    service: Service, organiser: Person, admin: Person, student: Person
-) -> None:
+def test_operators_enter_bots_of_a_class(service: Service, organiser: Person, admin: Person, student: Person) -> None:
     bot = {"bot": service.verified_bot(student)["id"]}
 
     ours, theirs = (person.post(f"/tournaments/{opened(person)}/enter", bot) for person in (admin, organiser))
@@ -340,7 +336,7 @@ def test_E31_what_was_withdrawn_is_not_asked_again(service: Service, organiser: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_E31_it_ends_with_its_sender(
+def test_E31_an_invitation_ends_with_the_power_of_who_sent_it(
     service: Service, organiser: Person, owner: Person, admin: Person, kind: str
 ) -> None:
     path, leaving = places(organiser)[kind], service.person("organiser")

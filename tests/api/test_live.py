@@ -31,11 +31,6 @@ from tests.match.playing import public_items
 from tests.surroundings import MASTER_KEY
 
 
-@pytest.fixture
-def world(service: Service) -> World:
-    return World(service.database)
-
-
 def begun(world: World, **plan: Any) -> Playing:
     """Return a match of which two answers are recorded."""
     playing = begin(world, **plan)

@@ -110,9 +110,7 @@ def test_a_month_without_standings_is_not_found(service: Service, ladder: str) -
             assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), path
 
 
-def test_pages_show_the_month_its_champion_and_the_error_of_strengths(
-    service: Service, champion: tuple[str, str]
-) -> None:
+def test_pages_show_months_champions_and_errors_of_strengths(service: Service, champion: tuple[str, str]) -> None:
     (bot, ladder), client = champion, service.anonymous()
 
     month = text_of(client, f"/ladders/{ladder}/months/2026-10")

@@ -141,7 +141,7 @@ def test_an_account_is_renamed_with_a_reason(service: Service, owner: Person, ad
     assert service.record_of(mine).owner_id == owner.id
 
 
-def test_F15_acts_are_listed_for_ever(service: Service, organiser: Person, admin: Person, owner: Person) -> None:
+def test_F15_acts_are_listed_and_kept(service: Service, organiser: Person, admin: Person, owner: Person) -> None:
     tournament_id, _ = entered(service, organiser, 2)
     path, willing = f"/tournaments/{tournament_id}", service.person(consent=EntryConsent.EVERYBODY)
     organiser.post(f"{path}/enter", {"bot": service.verified_bot(willing)["id"]})

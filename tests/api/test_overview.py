@@ -22,16 +22,6 @@ from tests.database import tournaments
 from tests.database.world import World, played
 
 
-@pytest.fixture
-def world(service: Service) -> World:
-    return World(service.database)
-
-
-@pytest.fixture
-def anonymous(service: Service) -> FlaskClient:
-    return service.anonymous()
-
-
 def overview(service: Service) -> Any:
     service.app.extensions.pop("referee.now", None)  # drop the overview that is cached for two seconds
     return service.anonymous().get(f"{API}/now").get_json()
@@ -157,9 +147,7 @@ def test_the_first_page_plays_a_match_else_the_last_result(anonymous: FlaskClien
 
 
 @pytest.mark.parametrize(("seats", "choice"), [(2, 0), (3, 1), (4, 2)])
-def test_results_name_the_winners_first(
-    service: Service, anonymous: FlaskClient, world: World, seats: int, choice: int
-) -> None:
+def test_winners_come_first(service: Service, anonymous: FlaskClient, world: World, seats: int, choice: int) -> None:
     bots = [service.verified_bot(service.person(), "prisoners")["id"] for _ in range(seats)]
     result = world.play(bots, game="prisoners", rated=False, choice=choice)
 

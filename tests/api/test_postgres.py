@@ -20,6 +20,7 @@ from tests.api.test_deletion import (  # noqa: F401
 from tests.api.test_idempotency import test_E10_of_two_edits_at_once_one_is_refused  # noqa: F401
 from tests.api.test_ladders import test_a_ladder_is_shown_as_of_any_entry  # noqa: F401
 from tests.api.test_recovery import (  # noqa: F401
+    ada,
     test_E30_no_token_gets_a_secret_in_the_moment_in_which_it_ends,
     test_E30_of_two_recoveries_at_the_same_time_one_succeeds,
 )

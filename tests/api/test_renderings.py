@@ -12,11 +12,6 @@ from tests.database.world import World
 
 
 @pytest.fixture
-def world(service: Service) -> World:
-    return World(service.database)
-
-
-@pytest.fixture
 def ladder(world: World) -> str:
     """Return the ladder of a match that has ended."""
     return str(world.play(world.bots(2)).ladder_id)

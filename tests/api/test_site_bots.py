@@ -133,8 +133,7 @@ def test_a_long_history_leads_to_the_rest(service: Service, owner: Person, monke
     assert "all changes as JSON" in page
 
 
-def test_the_last_matches_are_counted_by_the_order_of_their_ends(service: Service) -> None:
-    world = World(service.database)
+def test_the_last_matches_are_counted_by_the_order_of_their_ends(service: Service, world: World) -> None:
     bots = world.bots(2)
     results = [world.play(bots, choice=at % 2) for at in range(5)][:1:-1]
 

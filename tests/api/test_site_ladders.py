@@ -266,8 +266,7 @@ def counted_statements() -> Iterator[list[str]]:
     event.remove(Engine, "before_cursor_execute", hear)
 
 
-def test_trend_and_last_ranks_both_end_with_the_latest_match(service: Service) -> None:
-    world = World(service.database)
+def test_trend_and_last_ranks_both_end_with_the_latest_match(service: Service, world: World) -> None:
     bots = world.bots(3)
     order = [world.play(bots, choice=at % 2).match_id for at in range(4)]
 

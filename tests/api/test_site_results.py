@@ -15,11 +15,6 @@ from tests.api.tournaments import play, started
 from tests.database.world import World
 
 
-@pytest.fixture
-def anonymous(service: Service) -> FlaskClient:
-    return service.anonymous()
-
-
 def board_of(page: str) -> list[str]:
     """Return the text of each line of the scoreboard."""
     found = re.search('<ol class="scoreboard".*?</ol>', page, re.DOTALL)
@@ -48,8 +43,7 @@ def test_a_match_begins_with_its_seats(service: Service, anonymous: FlaskClient,
     assert words(page).count(f"{first[0]} wins with") == (len(first) == 1)
 
 
-def test_those_who_share_the_first_place_are_all_named(service: Service, anonymous: FlaskClient) -> None:
-    world = World(service.database)
+def test_those_who_share_the_first_place_are_all_named(service: Service, anonymous: FlaskClient, world: World) -> None:
     bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
     matches = (world.play(bots, game="saint-poker", options={"rounds": 1}, choice=choice) for choice in range(40))
     tied = next(result for result in matches if result.placements == [1, 1])

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from flask.testing import FlaskClient
 
 from api.tournaments import bracket_chart
@@ -32,11 +31,6 @@ def words(page: str) -> str:
 def names_of(service: Service, ids: list[str]) -> set[str]:
     with service.database.read() as session:
         return {session.get_one(Bot, one).name for one in ids}
-
-
-@pytest.fixture
-def anonymous(service: Service) -> FlaskClient:
-    return service.anonymous()
 
 
 def test_the_list_begins_with_what_is_in_progress(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
@@ -129,9 +123,7 @@ def test_pages_of_long_lists_are_numbered(service: Service, organiser: Person, a
     read(anonymous, f"/tournaments/{made}/rounds/99", 404)
 
 
-def test_standings_say_what_decides_and_who_is_disqualified(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
+def test_standings_say_what_decides_and_who_is_out(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     made = started(service, organiser, 4, format="swiss", substitute="house:3")
     play(service, made)
     row, *_, last = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
@@ -161,9 +153,7 @@ def line_of(page: str, bot: str) -> str:
     return found[0]
 
 
-def test_no_column_says_nothing_or_what_another_says(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
+def test_no_column_is_empty_or_a_repetition(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     for format, few, all_columns in [
         ("knockout", "Rank Bot Owner Points Won", "Rank Bot Owner Points Won"),
         ("gauntlet", "Owner Points per match Points Won", "Owner Points per match Head to head Points Won"),

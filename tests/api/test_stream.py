@@ -271,8 +271,7 @@ def test_a_stop_ends_all_streams_in_good_order(server: Server) -> None:
 # -- through the application, where the thread of the request stays with the viewer --
 
 
-def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Service) -> None:
-    world = World(service.database)
+def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Service, world: World) -> None:
     event, _ = events.begun(world, 3)
     play_to_the_end(world, event)
     client, path = service.anonymous(), f"{API}/tournaments/{event}"
@@ -308,8 +307,7 @@ def without(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def test_what_is_no_id_or_no_event_is_refused_and_a_head_holds_no_place(service: Service) -> None:
-    world = World(service.database)
+def test_what_is_no_id_or_no_event_is_refused_and_a_head_holds_no_place(service: Service, world: World) -> None:
     path = f"{API}/tournaments/{events.create(world)}/stream"
     client, documented = service.anonymous(), LAST_EVENT_ID["schema"]["pattern"]
 

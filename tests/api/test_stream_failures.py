@@ -18,17 +18,11 @@ from referee.match import log as log_rows
 from referee.match.canonical import Json
 from referee.match.log import PublicView
 from referee.workflows.publishing import visibility
-from tests.api.conftest import Service
 from tests.api.playing import begin
 from tests.api.streaming import Message, messages
 from tests.database.world import World
 
 PATIENCE_S = 30.0
-
-
-@pytest.fixture
-def world(service: Service) -> World:
-    return World(service.database)
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def test_a_match_says_why_unrated(
         assert reason(person, bot, rated=False) == "friendly"
 
 
-def test_matches_say_that_terms_or_substitutes_leave_them_unrated(service: Service, organiser: Person) -> None:
+def test_terms_and_substitutes_leave_matches_unrated(service: Service, organiser: Person) -> None:
     unrated = started(service, organiser, 2, rated=False)
     substituted, bots = entered(service, organiser, 2, substitute="house:1", options={"rounds": 2})
     begin(service, organiser, substituted, absent=bots[:1])
@@ -86,9 +86,7 @@ def check_unrated(service: Service, owner: Person, match_id: str) -> None:
     assert "no: two bots of one owner sit at its table" in page(service, f"/matches/{match_id}")
 
 
-def test_siblings_who_meet_are_told_before_and_after_that_their_match_is_unrated(
-    service: Service, owner: Person, organiser: Person, ours: list[str]
-) -> None:
+def test_siblings_who_meet_play_unrated(service: Service, owner: Person, organiser: Person, ours: list[str]) -> None:
     hand = {"format": "knockout", "format_options": {"seeding": "hand"}}
     tournament_id, (other,) = event_of(service, organiser, ours, 1, **hand)
     path = f"/tournaments/{tournament_id}"

@@ -115,10 +115,9 @@ def test_the_list_of_voids_is_filtered_and_shows_reasons_as_text(service: Servic
     assert client.get(f"{API}/voids/vod_{'0' * 26}").status_code == 404
 
 
-def test_F13_a_finished_leg_keeps_its_result(service: Service, organiser: Person, admin: Person) -> None:
+def test_F13_a_finished_leg_keeps_its_result(service: Service, organiser: Person, admin: Person, world: World) -> None:
     tournament_id = started(service, organiser, 2, deal_sharing="duplicate", trusted=True)
     made = organiser.get(f"/matches?tournament={tournament_id}&tournament_round=1").get_json()["items"]
-    world = World(service.database)
     claims = world.claim(limit=len(made))
     world.finish(claims[0])
     (left,) = {match["id"] for match in made} - {claims[0].match_id}

@@ -1,6 +1,7 @@
 """Findings of an audit, freezing, and repairs."""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,24 +21,19 @@ from referee.match.log import LINK_MEMBERS, link_row, parse_row
 from referee.matches.deals import deal_groups
 from referee.matches.logs import logs
 from referee.matches.tables import MatchLog, Result, StoredMatch
-from referee.workflows.voids import voiding
 from tests.database.world import FakeClock, World
-from tests.surroundings import MASTER_KEY
 
 
 def found(world: World) -> list[Difference]:
-    with world.database.read() as session:
-        return list(database_audit.audit(session))
+    return list(world.read(database_audit.audit))
 
 
 def mend(world: World, ladder_id: str) -> repairs.RepairReport:
-    with world.database.write() as session:
-        return repairs.repair_ladder(session, ladder_id)
+    return world.write(repairs.repair_ladder, ladder_id)
 
 
 def values(world: World) -> dict[str, tuple[int, int]]:
-    with world.database.read() as session:
-        return {row.bot_id: (row.value, row.games) for row in session.scalars(select(Rating))}
+    return {row.bot_id: (row.value, row.games) for row in world.scalars(select(Rating))}
 
 
 @pytest.fixture
@@ -45,8 +41,7 @@ def ladder(world: World) -> str:
     """Return a ladder with five results among three bots, the second of them void."""
     bots = world.bots(3)
     played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(5)]
-    with world.database.write() as session:
-        voiding.void_match(session, played[1].match_id, "wrong", created_by=None, master_key=MASTER_KEY)
+    world.void(played[1].match_id)
     assert found(world) == []
     return str(played[0].ladder_id)
 
@@ -151,23 +146,19 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
 
     told = f"rating {ladder}, {bot}: stored {{'value': {right + 1}}}, expected {{'value': {right}}}"
     assert repaired.repairs == [told]
-    with world.database.read() as session:
-        latest = ratings.list_changes(session, ladder, bot, limit=1).items[0]
+    latest = world.read(ratings.list_changes, ladder, bot, limit=1).items[0]
     assert (latest.kind != "repair", latest.after) == (True, right)  # a repair has no change of its own
 
     bots = sorted(values(world))
-    with world.database.write() as session:
-        session.execute(update(Ladder).values(frozen_reason="in doubt"))
+    world.execute(update(Ladder).values(frozen_reason="in doubt"))
     before = values(world)
 
     late = world.play(bots[:2])
-    with world.database.write() as session:
-        voiding.void_match(session, late.match_id, "wrong", created_by=None, master_key=MASTER_KEY)
+    world.void(late.match_id)
     world.play([bots[0], bots[2]], choice=1)
 
     assert values(world) == before
-    with world.database.read() as session:
-        acts = list(session.scalars(select(LedgerEntry.kind).order_by(LedgerEntry.seq)))
+    acts = world.scalars(select(LedgerEntry.kind).order_by(LedgerEntry.seq))
     assert acts[-3:] == ["result", "void", "result"]
     mend(world, ladder)
     assert values(world) != before
@@ -191,8 +182,7 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
     told = [(one.kind, one.id, one.ladder_id) for one in found(world)]
 
     assert told == [("signature", one, None), ("reveal", one, None), ("reveal", two, None), ("log", three, None)]
-    with world.database.write() as session:
-        assert repairs.freeze_ladders(session, found(world)) == []
+    assert world.write(repairs.freeze_ladders, found(world)) == []
 
 
 def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) -> None:
@@ -211,17 +201,30 @@ def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) 
     assert told.stored.endswith("the log ends before the match is over: expected the result row here")
 
 
-def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite_template: Path) -> None:
-    (tmp_path / "referee.db").write_bytes(sqlite_template.read_bytes())
-    world = World(Database(f"sqlite:///{tmp_path / 'referee.db'}"))
-    world.database.clock = FakeClock()
-    result = world.play(world.bots(2), choice=1)
-    with world.database.write() as session:
-        session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
+Run = Callable[..., tuple[int, str]]
 
+
+@pytest.fixture
+def served(sqlite_url: str) -> Iterator[World]:
+    """Return the database in the folder that ``run`` audits."""
+    database = Database(sqlite_url, clock=FakeClock())
+    yield World(database)
+    database.dispose()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
     def run(*options: str) -> tuple[int, str]:
         ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["admin", "audit", *options])
         return ran.exit_code, ran.stdout
+
+    return run
+
+
+def test_the_command_names_freezes_repairs_and_tells_json(served: World, run: Run) -> None:
+    world = served
+    result = world.play(world.bots(2), choice=1)
+    world.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
 
     code, told = run("--json", "--read-only")
     assert (code, [one["kind"] for one in json.loads(told)["differences"]]) == (1, ["rating"])
@@ -234,23 +237,16 @@ def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite
     code, told = run("--json", "--repair")
     assert (code, json.loads(told)["repaired"][0]["ladder"], json.loads(told)["left"]) == (0, result.ladder_id, [])
     assert frozen(world) is None
-    assert run() == (0, f"{tmp_path}: no differences\n")
+    assert run() == (0, f"{Path(str(world.database.url.database)).parent}: no differences\n")
     assert run("--repair", "--read-only")[0] == 2
-    world.database.dispose()
 
 
-def test_the_command_repairs_no_damaged_ladder_and_points_to_a_backup(tmp_path: Path, sqlite_template: Path) -> None:
-    (tmp_path / "referee.db").write_bytes(sqlite_template.read_bytes())
-    world = World(Database(f"sqlite:///{tmp_path / 'referee.db'}"))
-    world.database.clock = FakeClock()
+def test_the_command_repairs_no_damaged_ladder_and_points_to_a_backup(served: World, run: Run) -> None:
+    world = served
     result, whole = world.play(world.bots(2), choice=1), world.play(world.bots(3))
     with world.database.write() as session:
         session.execute(update(Rating).values(value=Rating.value + 1))
         session.execute(update(Result).where(Result.match_id == result.match_id).values(placements=[1, 1]))
-
-    def run(*options: str) -> tuple[int, str]:
-        ran = CliRunner(env={"REFEREE_DATA": str(tmp_path)}).invoke(main, ["admin", "audit", *options])
-        return ran.exit_code, ran.stdout
 
     code, told = run()
     assert code == 1
@@ -266,9 +262,7 @@ def test_the_command_repairs_no_damaged_ladder_and_points_to_a_backup(tmp_path: 
         assert "an audit found: result" in str(ratings.get_ladder(session, str(result.ladder_id)).frozen_reason)
         repaired = session.scalars(select(LedgerEntry.ladder_id).where(LedgerEntry.kind == "repair"))
         assert repaired.all() == [whole.ladder_id]
-    world.database.dispose()
 
 
 def frozen(world: World) -> str | None:
-    with world.database.read() as session:
-        return session.scalars(select(Ladder.frozen_reason)).one()
+    return world.one(select(Ladder.frozen_reason))

@@ -17,9 +17,14 @@ def world(sqlite_url: str) -> World:
     return World(Database(sqlite_url, clock=FakeClock()))
 
 
+def play(world: World, matches: int) -> list[str]:
+    """Play matches of two bots. Return their ids in order."""
+    bots = world.bots(2)
+    return [world.play(bots).match_id for _ in range(matches)]
+
+
 def runs(world: World) -> list[AuditRun]:
-    with world.database.read() as session:
-        return list(session.scalars(select(AuditRun).order_by(AuditRun.day)))
+    return world.scalars(select(AuditRun).order_by(AuditRun.day))
 
 
 def finish(auditor: NightlyAuditor) -> int:
@@ -34,9 +39,7 @@ def test_F3_an_audit_compares_all_logs_in_steps_and_runs_once_a_day(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nightly, "LOGS_PER_STEP", 2)
-    bots = world.bots(2)
-    for _ in range(5):
-        world.play(bots)
+    play(world, 5)
     auditor = NightlyAuditor(world.database)
 
     steps = finish(auditor)
@@ -56,8 +59,7 @@ def test_F3_an_audit_goes_on_where_that_of_the_night_before_ended(
 ) -> None:
     monkeypatch.setattr(nightly, "LOGS_PER_STEP", 1)
     monkeypatch.setattr(nightly, "LOGS_PER_NIGHT", 2)
-    bots = world.bots(2)
-    ids = sorted(world.play(bots).match_id for _ in range(3))
+    ids = sorted(play(world, 3))
     auditor = NightlyAuditor(world.database)
 
     finish(auditor)
@@ -69,8 +71,7 @@ def test_F3_an_audit_goes_on_where_that_of_the_night_before_ended(
 
 def test_F3_a_difference_freezes_its_ladder_and_is_stored(world: World) -> None:
     result = world.play(world.bots(2), choice=1)
-    with world.database.write() as session:
-        session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
+    world.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
 
     finish(NightlyAuditor(world.database))
 
@@ -83,27 +84,22 @@ def test_F3_a_difference_freezes_its_ladder_and_is_stored(world: World) -> None:
 
 
 def test_F3_damage_of_the_ledger_is_why_its_ladder_is_frozen(world: World) -> None:
-    bots = world.bots(2)
-    result = world.play(bots)
-    world.play(bots)
+    match_id, _ = play(world, 2)
     with world.database.write() as session:
         session.execute(delete(RatingChange).where(RatingChange.seq == 1))
         session.execute(delete(LedgerEntry).where(LedgerEntry.seq == 1))
 
     finish(NightlyAuditor(world.database))
 
-    with world.database.read() as session:
-        reason = session.scalars(select(Ladder.frozen_reason)).one()
-    assert reason == f"an audit found: entry {result.match_id}: stored no entry, expected an entry for result 1"
+    reason = world.one(select(Ladder.frozen_reason))
+    assert reason == f"an audit found: entry {match_id}: stored no entry, expected an entry for result 1"
 
 
 def test_a_run_that_its_scheduler_left_is_continued_by_another_after_ten_minutes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nightly, "LOGS_PER_STEP", 1)
-    bots = world.bots(2)
-    for _ in range(3):
-        world.play(bots)
+    play(world, 3)
     gone, other = NightlyAuditor(world.database), NightlyAuditor(world.database)
     assert gone.step() == REST_S
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
+from random import Random
 from runpy import run_module
 from typing import Any
 
@@ -15,6 +16,9 @@ import bench
 from bench.__main__ import NAMES, flatten
 from bench.measure import describe_machine, significant
 from bench.peers.__main__ import compare_with_ours
+from bench.playouts import draw, play
+from referee.games import catalogue
+from referee.games.state import State
 
 LIMIT_S = 240
 LONG = {  # each starts several processes or fills large databases
@@ -82,18 +86,12 @@ def test_our_side_of_the_comparison_needs_only_what_its_environment_installs() -
     assert needed - {"referee"} <= installed
 
 
-def test_without_a_figure_of_ours_nothing_is_compared() -> None:
+def test_figures_are_compared_named_and_rounded() -> None:
     missing = "not measured: No module named 'pettingzoo'"
 
     assert compare_with_ours({"ours": missing, "rlcard 1.2.0": {"mean": 2.0}}, "mean") == {}
     assert compare_with_ours({"ours": {"mean": 3.0}, "rlcard 1.2.0": {"mean": 2.0}}, "mean") == {"rlcard 1.2.0": 1.5}
-
-
-def test_the_table_names_a_figure_with_all_levels_above_it() -> None:
     assert list(flatten({"a": {"b": 1234}, "c": "d"})) == [("a, b", "1,234"), ("c", "d")]
-
-
-def test_figures_have_three_significant_digits() -> None:
     assert [significant(value) for value in (0.012345, 12.345, 12345.6)] == [0.0123, 12.3, 12300.0]
 
 
@@ -107,3 +105,29 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(member)
     else:
         yield value
+
+
+SAINT_POKER = catalogue()["saint-poker"]
+
+
+def test_chance_brings_a_permutation_of_a_deck_and_a_member_of_a_draw() -> None:
+    rng = Random(1)
+    deck = [str(number) for number in range(52)]
+
+    brought = draw({"kind": "deck", "cards": deck}, rng)
+
+    assert brought != deck
+    assert sorted(brought) == sorted(deck)
+    assert draw({"kind": "draw", "what": "seat", "among": [3, 4]}, rng) in (3, 4)
+
+
+def test_as_many_decisions_are_made_as_requested_and_each_is_observed() -> None:
+    seen: list[int] = []
+
+    def observe(state: State, seat: int) -> None:
+        seen.append(seat)
+
+    play(SAINT_POKER, 2, 90, Random(1))
+    play(SAINT_POKER, 2, 90, Random(1), observe)
+
+    assert len(seen) == 90

@@ -6,17 +6,18 @@ from collections.abc import Callable
 from aiohttp import web
 
 from referee.match.canonical import Json
-from tests.botclient.odd import Habit, Odd, is_signed, played, said
+from tests.botclient.odd import GAME, Habit, Odd, is_signed, played, said
 
-GAME = "saint-poker"
 LATE_S = 1.1  # longer than a budget
+MANIFEST = {"protocol": "2", "name": "odd", "version": "1", "games": [GAME]}
 HABITS: dict[str, Habit] = {}
 
 
 async def is_trusted(bot: Odd, request: web.Request) -> bool:
-    """Check a call as a correct bot does before it answers."""
-    signed = is_signed(request, await request.read())
-    return signed and abs(bot.now() - int(request.headers["webhook-timestamp"])) < 300
+    """Return whether a correct bot would answer this question."""
+    if request.path != "/decide" or not is_signed(request, await request.read()):
+        return False
+    return abs(bot.now() - int(request.headers["webhook-timestamp"])) < 300
 
 
 def breaks(rule: str) -> Callable[[Habit], Habit]:
@@ -27,40 +28,69 @@ def breaks(rule: str) -> Callable[[Habit], Habit]:
     return noted
 
 
-def once_after_a_pause(bot: Odd, request: web.Request, nth: int) -> bool:
-    """Return whether this is the ``nth`` question after the pause."""
-    if request.path != "/decide" or "paused" not in bot.memory:
-        return False
-    bot.memory["since"] = bot.memory.get("since", 0) + 1
-    return bool(bot.memory["since"] == nth)
+def answering(when: Callable[[web.Request, Json], object], answer: Json, status: int = 200) -> Habit:
+    """Return the habit of giving this answer to some calls."""
+
+    async def habit(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+        return said(answer, status) if when(request, body) else None
+
+    return habit
 
 
-@breaks("challenge")
-async def proves_nothing(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"proof": "0" * 64}) if body.get("type") == "challenge" else None
+def answers(rule: str, when: Callable[[web.Request, Json], object], answer: Json, status: int = 200) -> None:
+    """Let a bot break the rule by giving this answer to some calls."""
+    HABITS[rule] = answering(when, answer, status)
 
 
-@breaks("manifest")
-async def speaks_another_protocol(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"protocol": "1", "name": "odd", "version": "1", "games": [GAME]}) if request.method == "GET" else None
+def breaks_when_trusted(rule: str) -> Callable[[Habit], Habit]:
+    """Note a habit in questions that a correct bot would answer."""
+
+    def noted(habit: Habit) -> Habit:
+        @breaks(rule)
+        async def cautious(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+            return await habit(bot, request, body) if await is_trusted(bot, request) else None
+
+        return cautious
+
+    return noted
 
 
-@breaks("known_game")
-async def plays_chess(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    manifest = {"protocol": "2", "name": "odd", "version": "1", "games": ["chess"]}
-    return said(manifest) if request.method == "GET" else None
+def fails_after_a_pause(rule: str, nth: int) -> None:
+    """Let a bot fail to answer the ``nth`` question after the pause."""
+
+    @breaks(rule)
+    async def habit(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+        if request.path != "/decide" or "paused" not in bot.memory:
+            return None
+        bot.memory["since"] = bot.memory.get("since", 0) + 1
+        return said({}, 503) if bot.memory["since"] == nth else None
+
+
+def is_manifest(request: web.Request, _: Json) -> bool:
+    return request.method == "GET" and request.path == "/"
+
+
+answers("challenge", lambda _, body: body.get("type") == "challenge", {"proof": "0" * 64})
+answers("manifest", is_manifest, MANIFEST | {"protocol": "1"})
+answers("known_game", is_manifest, MANIFEST | {"games": ["chess"]})
+answers("unknown_game", is_manifest, MANIFEST | {"games": ["chess", GAME]})
+answers("nonce_promise", lambda _, body: body.get("step") == 1, {"nonce_hash": "none of your business"})
+answers("nonce_kept", lambda _, body: body.get("step") == 2, {"nonce": "another"})
+answers("nonce_accepted", lambda _, body: body.get("step") == 3, {"accepted": False})
+answers("nonce_missed", lambda _, body: body.get("step") == 3, {"accepted": True})
+answers("unknown_members", lambda _, body: "x_unknown" in body.get("match", {}), {"error": "what is x_unknown?"}, 500)
+answers("huge", lambda request, _: (request.content_length or 0) > 100_000, {}, 413)
+answers("unknown_notice", lambda _, body: body.get("type") == "weather_report", {}, 500)
+answers("end_notices", lambda _, body: body.get("type") == "match_end", {}, 500)
+answers("rotation", lambda request, _: " " in request.headers.get("webhook-signature", ""), {}, 401)
+fails_after_a_pause("idle", 1)
+fails_after_a_pause("reconnect", 2)
+fails_after_a_pause("hung_up", 4)
 
 
 @breaks("same_version")
 async def is_new_every_time(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    manifest = {"protocol": "2", "name": "odd", "version": str(bot.calls), "games": [GAME]}
-    return said(manifest) if request.method == "GET" else None
-
-
-@breaks("unknown_game")
-async def plays_chess_too(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    manifest = {"protocol": "2", "name": "odd", "version": "1", "games": ["chess", GAME]}
-    return said(manifest) if request.method == "GET" else None
+    return said(MANIFEST | {"version": str(bot.calls)}) if is_manifest(request, body) else None
 
 
 @breaks("slow_start")
@@ -70,26 +100,6 @@ async def wakes_slowly(bot: Odd, request: web.Request, body: Json) -> web.Respon
     return None
 
 
-@breaks("nonce_promise")
-async def promises_nonsense(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"nonce_hash": "none of your business"}) if body.get("step") == 1 else None
-
-
-@breaks("nonce_kept")
-async def breaks_its_promise(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"nonce": "another"}) if body.get("step") == 2 else None
-
-
-@breaks("nonce_accepted")
-async def accepts_no_nonces(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"accepted": False}) if body.get("step") == 3 else None
-
-
-@breaks("nonce_missed")
-async def accepts_any_nonces(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"accepted": True}) if body.get("step") == 3 else None
-
-
 @breaks("decision")
 async def selects_one_card(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     if body.get("observation", {}).get("phase") != "select":
@@ -97,10 +107,8 @@ async def selects_one_card(bot: Odd, request: web.Request, body: Json) -> web.Re
     return said({"decision": body["decision"]["id"], "action": {"type": "select", "cards": ["Th"]}})
 
 
-@breaks("no_error")
+@breaks_when_trusted("no_error")
 async def owns_up_to_a_crash(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path != "/decide" or not await is_trusted(bot, request):
-        return None
     return said({"decision": body["decision"]["id"], "action": body["default_action"], "error": "KeyError: 'legall'"})
 
 
@@ -112,10 +120,8 @@ async def ponders_once(bot: Odd, request: web.Request, body: Json) -> web.Respon
     return None
 
 
-@breaks("resent")
+@breaks_when_trusted("resent")
 async def answers_nothing_twice(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path != "/decide" or not await is_trusted(bot, request):
-        return None
     known = bot.memory.setdefault("known", set())
     if body["decision"]["id"] in known:
         return said({"error": "asked before"}, 409)
@@ -123,33 +129,18 @@ async def answers_nothing_twice(bot: Odd, request: web.Request, body: Json) -> w
     return None
 
 
-@breaks("resent_same")
+@breaks_when_trusted("resent_same")
 async def changes_its_mind(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path != "/decide" or not await is_trusted(bot, request):
-        return None
     return played(body, bot.calls % len(body["legal_actions"]))
 
 
-@breaks("stale")
+@breaks_when_trusted("stale")
 async def keeps_the_newest_question(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path != "/decide" or not await is_trusted(bot, request):
-        return None
     match, asked = body["match"]["id"], body["decision"]
     if match not in bot.memory or bot.memory[match]["question"] <= asked["question"]:
         bot.memory[match] = asked
         return None
     return said({"decision": bot.memory[match]["id"], "choice": 0})
-
-
-@breaks("unknown_members")
-async def knows_every_member(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    strange = "match" in body and "x_unknown" in body["match"]
-    return said({"error": "what is x_unknown?"}, 500) if strange else None
-
-
-@breaks("huge")
-async def takes_small_bodies(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 413) if (request.content_length or 0) > 100_000 else None
 
 
 @breaks("parallel")
@@ -166,38 +157,11 @@ async def does_one_thing_at_a_time(bot: Odd, request: web.Request, body: Json) -
     return None
 
 
-@breaks("unknown_notice")
-async def dislikes_the_weather(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 500) if body.get("type") == "weather_report" else None
-
-
-@breaks("end_notices")
-async def cannot_end(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 500) if body.get("type") == "match_end" else None
-
-
-@breaks("keep_alive")
+@breaks_when_trusted("keep_alive")
 async def hangs_up(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path != "/decide" or not await is_trusted(bot, request):
-        return None
     answer = played(body)
     answer.force_close()
     return answer
-
-
-@breaks("idle")
-async def falls_asleep(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 503) if once_after_a_pause(bot, request, 1) else None
-
-
-@breaks("reconnect")
-async def wants_its_old_connection(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 503) if once_after_a_pause(bot, request, 2) else None
-
-
-@breaks("hung_up")
-async def takes_offence(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 503) if once_after_a_pause(bot, request, 4) else None
 
 
 @breaks("stray")
@@ -205,11 +169,6 @@ async def stumbles_over_HEAD(bot: Odd, request: web.Request, body: Json) -> web.
     if request.method == "HEAD":
         bot.memory["down"] = True
     return said({}, 503) if request.path == "/decide" and bot.memory.pop("down", False) else None
-
-
-@breaks("rotation")
-async def reads_one_signature(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 401) if " " in request.headers.get("webhook-signature", "") else None
 
 
 @breaks("signature_wrong")

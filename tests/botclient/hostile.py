@@ -9,7 +9,7 @@ from typing import Any, Self
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
 from referee.botclient.reply import Reply
-from referee.match.match import Answer, Request
+from referee.match.match import Request
 from referee.protocol.signing import bot_secret
 
 LOOPBACK = Policy.parse("127.0.0.0/8:1024-65535")
@@ -197,14 +197,3 @@ def question(n: int = 7, *, legal: Sequence[Any] = LEGAL, budget_ms: int = 1000,
 
 def seat(bot: BotCaller) -> BotSeat:
     return BotSeat(bot, HEADER, 1)
-
-
-async def answer(script: Script) -> Answer:
-    """Return the answer of a bot with this script to ``question()``."""
-    async with Hostile(script) as bot:
-        one = seat(caller(bot.url))
-        async with asyncio.timeout(PATIENCE_S):
-            got = await one.ask(question())
-        one.close()
-        await bot.settled()
-        return got

@@ -1,23 +1,32 @@
-"""A house bot with one incorrect habit, to be checked."""
+"""A house bot with one incorrect habit, and how it is checked."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from random import Random
 from typing import Any
 
 import orjson
 from aiohttp import web
 
-from referee.house.players import FirstPlayer, HousePlayer
+from referee.botclient.client import CallLimits, CallTarget
+from referee.conformance.context import Pace
+from referee.conformance.report import ConformanceReport
+from referee.conformance.suite import run_check
+from referee.house.players import FirstPlayer
 from referee.house.server import House
 from referee.match.canonical import Json
 from referee.protocol.signing import Signer
-from tests.botclient.hostile import SECRET
+from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET
+
+GAME = "saint-poker"
 
 
 class Odd(House):
     """A bot that plays the default. Its ``habit`` gets every call first and returns a response or None."""
 
-    def __init__(self, habit: "Habit", player: type[HousePlayer] | None = None) -> None:
-        super().__init__("odd", player or FirstPlayer, SECRET)
+    def __init__(self, habit: "Habit") -> None:
+        super().__init__("odd", FirstPlayer, SECRET)
         self.habit = habit
         self.memory: dict[str, Any] = {}  # for the habit
         self.calls = 0
@@ -56,3 +65,39 @@ def is_signed(request: web.Request, body: bytes) -> bool:
     given = request.headers
     id, sent, signatures = (given.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
     return Signer([SECRET]).verify(id, sent, body, signatures)
+
+
+async def is_correct(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+    return None
+
+
+async def check_bot(
+    bot: House,
+    *,
+    secret: str | None = SECRET,
+    pace: Pace | None = None,
+    pause: Callable[[], Awaitable[object]] | None = None,
+    at: Callable[[str], str] = str,
+    **options: Any,
+) -> ConformanceReport:
+    """Return the report on a bot, which is served until then.
+
+    Pauses take no time: ``pause`` is called, and an odd bot notified. ``at`` changes the URL.
+    """
+
+    async def paused(_seconds: float) -> None:
+        if isinstance(bot, Odd):
+            bot.memory["paused"] = True
+        if pause is not None:
+            await pause()
+
+    await bot.start("127.0.0.1", 0)
+    target = CallTarget("bot_test", at(bot.url), (secret,) if secret else ())
+    usual: Json = {"games": (GAME,), "questions": 4, "dice": Random("test")}
+    try:
+        async with asyncio.timeout(PATIENCE_S * 6):
+            return await run_check(
+                target, LOOPBACK, CallLimits(), pace=replace(pace or Pace(), sleep=paused), **(usual | options)
+            )
+    finally:
+        await bot.close()

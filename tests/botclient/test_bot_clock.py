@@ -1,6 +1,5 @@
 """A call that the bot refuses for its time is signed once more, with the time in the bot's ``Date`` header."""
 
-import asyncio
 import re
 from email.utils import formatdate
 
@@ -47,10 +46,10 @@ async def ask(bot: Hostile, *, follow: bool = True, questions: int = 1) -> list[
 
 
 @pytest.mark.parametrize("ahead_s", [HOUR_S, -HOUR_S, 20 * 365 * 24 * HOUR_S])
-def test_K19_a_refused_call_is_signed_again_with_the_time_of_the_bot_and_so_are_all_later_calls(ahead_s: int) -> None:
+async def test_K19_a_refused_call_and_all_later_ones_are_signed_with_the_time_of_the_bot(ahead_s: int) -> None:
     bot = bot_at(OURS_S + ahead_s)
 
-    replies = asyncio.run(ask(bot, questions=3))
+    replies = await ask(bot, questions=3)
 
     assert [(reply.fault, reply.attempts) for reply in replies] == [("", 2), ("", 1), ("", 1)]
     assert [timestamp(request) for request in bot.requests] == [OURS_S, *[OURS_S + ahead_s] * 3]
@@ -69,17 +68,17 @@ def test_K19_a_refused_call_is_signed_again_with_the_time_of_the_bot_and_so_are_
         ("Thu, 01 Jan 1925 00:00:00 GMT", 2),
     ],
 )
-def test_K19_a_bot_that_refuses_every_time_is_at_fault_whatever_its_date(date: str | None, attempts: int) -> None:
+async def test_K19_a_bot_that_refuses_every_time_is_at_fault_whatever_its_date(date: str | None, attempts: int) -> None:
     bot = bot_at(None, date=date)
 
-    replies = asyncio.run(ask(bot, questions=2))
+    replies = await ask(bot, questions=2)
 
     assert [(reply.fault, reply.status, reply.attempts) for reply in replies] == [("bad_status", 401, attempts)] * 2
     assert timestamp(bot.requests[attempts]) == OURS_S  # the next question is signed with our time again
 
 
-def test_a_caller_that_keeps_to_our_clock_asks_once() -> None:
-    (reply,) = asyncio.run(ask(bot_at(OURS_S + HOUR_S), follow=False))
+async def test_a_caller_that_keeps_to_our_clock_asks_once() -> None:
+    (reply,) = await ask(bot_at(OURS_S + HOUR_S), follow=False)
 
     assert (reply.fault, reply.attempts) == ("bad_status", 1)
 

@@ -7,7 +7,6 @@ import tracemalloc
 import pytest
 
 from referee.botclient.client import CallLimits
-from referee.botclient.reply import Reply
 from tests.botclient.hostile import (
     GOOD_BODY,
     Hostile,
@@ -27,61 +26,62 @@ from tests.botclient.hostile import (
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate", "gzip, gzip", "x"])
-def test_B8_an_encoded_body_is_refused_and_never_unpacked(encoding: str) -> None:
-    bomb = gzip.compress(bytes(50_000_000))
+def test_B8_an_encoded_body_is_refused_and_never_unpacked() -> None:
+    bomb = gzip.compress(bytes(20_000_000))
 
     tracemalloc.start()
-    found = fault(says(response(bomb, "200 OK", f"Content-Encoding: {encoding}")))
+    for encoding in ("gzip", "br", "zstd", "deflate", "gzip, gzip", "x"):
+        assert fault(says(response(bomb, "200 OK", f"Content-Encoding: {encoding}"))) == "encoding_refused"
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert found == "encoding_refused"
     assert peak < 5_000_000
 
 
-def test_B8_identity_is_no_encoding() -> None:
-    assert fault(says(response(GOOD_BODY, "200 OK", "Content-Encoding: identity"))) == ""
+BAD_STATUSES = [
+    *("201 Created", "202 Accepted", "205 Reset", "206 Part", "400 Bad", "404 Not", "429 Slow", "500 Oops"),
+    *("503 Later", "999 What", "101 Switching"),
+]
+GOOD_TYPES = ["application/json", "Application/JSON; Charset=UTF-8", 'application/json;charset="utf-8"']
+BAD_TYPES = [
+    "text/html",
+    "application/json; charset=utf-16",
+    "application/json; charset=utf-7",
+    "application/jsonp",
+    "",
+]
 
 
-def test_B9_an_answer_that_ends_too_soon() -> None:
-    async def short(line: Line) -> None:
-        await line.request()
-        await line.send(HEAD + b"Content-Length: 100\r\n\r\n" + GOOD_BODY)
-
-    assert fault(short) == "bad_http"
-
-
-@pytest.mark.parametrize("status", [
-    "201 Created", "202 Accepted", "204 No Content", "205 Reset", "206 Part", "400 Bad", "404 Not", "429 Slow",
-    "500 Oops", "503 Later", "999 What", "101 Switching", "304 Same",
-])  # fmt: skip
-def test_B10_only_200_will_do(status: str) -> None:
-    length = not status.startswith(("204", "304"))
-    body = GOOD_BODY if length else b""
-
-    assert fault(says(response(body, status, "Retry-After: 1", length=length))) == "bad_status"
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        *((response(GOOD_BODY, status, "Retry-After: 1"), "bad_status") for status in BAD_STATUSES),
+        *((response(b"", status, length=False), "bad_status") for status in ("204 No Content", "304 Same")),
+        (response(b""), "bad_status"),
+        *((response(GOOD_BODY, "200 OK", f"Content-Type: {kind}"), "") for kind in GOOD_TYPES),
+        *((response(GOOD_BODY, "200 OK", f"Content-Type: {kind}"), "bad_content_type") for kind in BAD_TYPES),
+        (response(GOOD_BODY, "200 OK", "Content-Encoding: identity"), ""),
+    ],
+)
+def test_B8_B10_B17_only_200_with_plain_JSON_in_utf_8_will_do(answer: bytes, found: str) -> None:
+    assert fault(says(answer)) == found
 
 
-def test_B10_an_empty_200() -> None:
-    assert fault(says(response(b""))) == "bad_status"
-
-
-def test_B10_the_owner_sees_what_the_bot_said_instead() -> None:
-    reply, _ = asyncio.run(call(says(response(b"Traceback ...", "500 Oops", "Content-Type: text/plain"))))
+async def test_B10_the_owner_sees_what_the_bot_said_instead() -> None:
+    reply, _ = await call(says(response(b"Traceback ...", "500 Oops", "Content-Type: text/plain")))
 
     assert (reply.status, reply.body) == (500, b"Traceback ...")
     assert "500" in reply.detail
 
 
-def test_B11_surplus_bytes_are_a_fault_and_the_connection_ends() -> None:
-    reply, bot = asyncio.run(call(says(response() + response())))
+async def test_B11_surplus_bytes_are_a_fault_and_the_connection_ends() -> None:
+    reply, bot = await call(says(response() + response()))
 
     assert reply.fault == "bad_http"
     assert bot.cut_off == 1
 
 
-def test_B11_an_answer_planted_between_two_questions_is_never_read() -> None:
+async def test_B11_an_answer_planted_between_two_questions_is_never_read() -> None:
     first_is_read = asyncio.Event()
 
     async def plants(line: Line) -> None:
@@ -91,58 +91,46 @@ def test_B11_an_answer_planted_between_two_questions_is_never_read() -> None:
         await line.send(response(b'{"decision":"planted","choice":1}'))
         await line.request()
 
-    async def two_questions() -> None:
-        async with Hostile(plants) as bot:
-            one = caller(bot.url)
-            first = await called(one)
-            assert one.is_connected
-            first_is_read.set()
-            await until(lambda: not one.is_connected)
-            second = await called(one)
-            assert (first.body, second.body, bot.connections) == (GOOD_BODY, GOOD_BODY, 2)
-
-    asyncio.run(two_questions())
+    async with Hostile(plants) as bot:
+        one = caller(bot.url)
+        first = await called(one)
+        assert one.is_connected
+        first_is_read.set()
+        await until(lambda: not one.is_connected)
+        second = await called(one)
+        assert (first.body, second.body, bot.connections) == (GOOD_BODY, GOOD_BODY, 2)
 
 
-def test_a_connection_that_the_bot_called_closed_is_not_used_again() -> None:
-    async def two_questions() -> None:
-        async with Hostile(says(response(GOOD_BODY, "200 OK", "Connection: close"))) as bot:
-            one = caller(bot.url)
-            assert [(await called(one)).attempts, (await called(one)).attempts] == [1, 1]
-            assert bot.connections == 2
-
-    asyncio.run(two_questions())
+async def test_a_connection_that_the_bot_called_closed_is_not_used_again() -> None:
+    async with Hostile(says(response(GOOD_BODY, "200 OK", "Connection: close"))) as bot:
+        one = caller(bot.url)
+        assert [(await called(one)).attempts, (await called(one)).attempts] == [1, 1]
+        assert bot.connections == 2
 
 
-def test_B12_cookies_and_promises_about_later_are_forgotten() -> None:
+async def test_B12_cookies_and_promises_about_later_are_forgotten() -> None:
     fields = ("Set-Cookie: a=b", 'Alt-Svc: h2=":1"', "Strict-Transport-Security: max-age=9", "Connection: upgrade")
 
-    async def two_questions() -> None:
-        async with Hostile(says(response(GOOD_BODY, "200 OK", *fields))) as bot:
-            one = caller(bot.url)
-            assert [(await called(one)).ok, (await called(one)).ok] == [True, True]
-            assert bot.requests[0] == bot.requests[1]
-            assert b"ookie" not in bot.requests[1]
-
-    asyncio.run(two_questions())
+    async with Hostile(says(response(GOOD_BODY, "200 OK", *fields))) as bot:
+        one = caller(bot.url)
+        assert [(await called(one)).ok, (await called(one)).ok] == [True, True]
+        assert bot.requests[0] == bot.requests[1]
+        assert b"ookie" not in bot.requests[1]
 
 
-def test_B13_answers_at_nine_tenths_of_the_limit_all_count() -> None:
+async def test_B13_answers_at_nine_tenths_of_the_limit_all_count() -> None:
     async def late(line: Line) -> None:
         await line.request()
         await asyncio.sleep(5.4)
         await line.send(response())
 
-    async def three_questions() -> list[Reply]:
-        return [reply for reply, _ in await asyncio.gather(*(call(late, 6000) for _ in range(3)))]
-
-    for reply in asyncio.run(three_questions()):
+    for reply, _ in await asyncio.gather(*(call(late, 6000) for _ in range(3))):
         assert reply.ok
         assert reply.timing.wait_ms >= 5400
         assert reply.ms < 6000  # without the time in which our own loop was late
 
 
-def test_B14_a_late_answer_is_never_taken_for_the_next_question() -> None:
+async def test_B14_a_late_answer_is_never_taken_for_the_next_question() -> None:
     asked_twice = asyncio.Event()
 
     async def late(line: Line) -> None:
@@ -152,19 +140,16 @@ def test_B14_a_late_answer_is_never_taken_for_the_next_question() -> None:
             await line.send(response(b'{"decision":"late","choice":1}'))
         await line.send(response())
 
-    async def two_questions() -> None:
-        async with Hostile(late) as bot:
-            one = caller(bot.url)
-            first = await called(one, 100)
-            asked_twice.set()
-            second = await called(one, 2000)
-            assert (first.fault, second.body) == ("deadline", GOOD_BODY)
-            assert bot.connections == 2
-
-    asyncio.run(two_questions())
+    async with Hostile(late) as bot:
+        one = caller(bot.url)
+        first = await called(one, 100)
+        asked_twice.set()
+        second = await called(one, 2000)
+        assert (first.fault, second.body) == ("deadline", GOOD_BODY)
+        assert bot.connections == 2
 
 
-def test_B16_a_bot_gets_no_more_calls_at_once_than_it_declared() -> None:
+async def test_B16_a_bot_gets_no_more_calls_at_once_than_it_declared() -> None:
     most = at_once = 0
 
     async def counts(line: Line) -> None:
@@ -177,77 +162,48 @@ def test_B16_a_bot_gets_no_more_calls_at_once_than_it_declared() -> None:
             at_once -= 1
             await line.send(response())
 
-    async def many_matches() -> None:
-        limits = CallLimits()
-        async with Hostile(counts) as bot:
-            callers = [caller(bot.url, limits=limits, max_concurrent_requests=3) for _ in range(12)]
-            replies = await asyncio.gather(*(called(one, 5000) for one in callers))
-            assert all(reply.ok for reply in replies)
-            assert max(reply.ms for reply in replies) < 1000  # waiting for a free slot is not charged
-
-    asyncio.run(many_matches())
+    limits = CallLimits()
+    async with Hostile(counts) as bot:
+        callers = [caller(bot.url, limits=limits, max_concurrent_requests=3) for _ in range(12)]
+        replies = await asyncio.gather(*(called(one, 5000) for one in callers))
+        assert all(reply.ok for reply in replies)
+        assert max(reply.ms for reply in replies) < 1000  # waiting for a free slot is not charged
 
     assert most == 3
 
 
-def test_B16_tarpits_do_not_delay_the_others() -> None:
-    async def crowd() -> None:
-        limits = CallLimits()
-        async with Hostile(after_request(Line.silence)) as tarpit, Hostile(says(response())) as good:
-            stuck = [asyncio.ensure_future(called(caller(tarpit.url), 3000)) for _ in range(60)]
-            await asyncio.sleep(0)
-            replies = [await called(caller(good.url, limits=limits), 2000) for _ in range(20)]
-            assert all(reply.ok for reply in replies)
-            assert not any(task.done() for task in stuck)
-            for task in stuck:
-                task.cancel()
-            await asyncio.gather(*stuck, return_exceptions=True)
-
-    asyncio.run(crowd())
+async def test_B16_tarpits_do_not_delay_the_others() -> None:
+    limits = CallLimits()
+    async with Hostile(after_request(Line.silence)) as tarpit, Hostile(says(response())) as good:
+        stuck = [asyncio.ensure_future(called(caller(tarpit.url), 3000)) for _ in range(60)]
+        await asyncio.sleep(0)
+        replies = [await called(caller(good.url, limits=limits), 2000) for _ in range(20)]
+        assert all(reply.ok for reply in replies)
+        assert not any(task.done() for task in stuck)
+        for task in stuck:
+            task.cancel()
+        await asyncio.gather(*stuck, return_exceptions=True)
 
 
-@pytest.mark.parametrize(
-    ("content_type", "found"),
-    [
-        ("application/json", ""),
-        ("Application/JSON; Charset=UTF-8", ""),
-        ('application/json;charset="utf-8"', ""),
-        ("text/html", "bad_content_type"),
-        ("application/json; charset=utf-16", "bad_content_type"),
-        ("application/json; charset=utf-7", "bad_content_type"),
-        ("application/jsonp", "bad_content_type"),
-        ("", "bad_content_type"),
-    ],
-)
-def test_B17_only_json_in_utf_8(content_type: str, found: str) -> None:
-    assert fault(says(response(GOOD_BODY, "200 OK", f"Content-Type: {content_type}"))) == found
-
-
-def test_B18_a_reset_in_mid_body_is_a_fault_each_time() -> None:
+async def test_B18_a_reset_in_mid_body_is_a_fault_each_time() -> None:
     async def resets(line: Line) -> None:
         await line.request()
         await line.send(HEAD + b"Content-Length: 100\r\n\r\n{")
         line.reset()
 
-    async def thirty() -> None:
-        async with Hostile(resets) as bot:
-            one = seat(caller(bot.url))
-            answers = [await one.ask(question(n)) for n in range(30)]
-            assert {got.trouble for got in answers} == {"bad_http"}
-            assert bot.connections == 30
-
-    asyncio.run(thirty())
+    async with Hostile(resets) as bot:
+        one = seat(caller(bot.url))
+        answers = [await one.ask(question(n)) for n in range(5)]
+        assert {got.trouble for got in answers} == {"bad_http"}
+        assert bot.connections == 5
 
 
-def test_a_cancelled_call_leaves_no_connection_behind() -> None:
-    async def cancelled() -> None:
-        async with Hostile(after_request(Line.silence)) as bot:
-            calling = asyncio.ensure_future(called(caller(bot.url), 60_000))
-            await until(lambda: bool(bot.requests))
-            calling.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await calling
-            await bot.settled()
-            assert bot.finished + bot.cut_off == 1
-
-    asyncio.run(cancelled())
+async def test_a_cancelled_call_leaves_no_connection_behind() -> None:
+    async with Hostile(after_request(Line.silence)) as bot:
+        calling = asyncio.ensure_future(called(caller(bot.url), 60_000))
+        await until(lambda: bool(bot.requests))
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+        await bot.settled()
+        assert bot.finished + bot.cut_off == 1

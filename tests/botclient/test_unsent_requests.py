@@ -45,9 +45,7 @@ async def abandon_request(port: int) -> None:
         await connection.exchange(REQUEST, lambda: due)
 
 
-def test_K1_a_request_that_is_never_acknowledged_does_not_arrive_when_the_network_is_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_K1_what_is_not_acknowledged_does_not_arrive_later(monkeypatch: pytest.MonkeyPatch) -> None:
     if reason := why_unavailable():
         pytest.skip(f"a network that is cut off NOT RUN: {reason}")
     monkeypatch.setattr(connection, "UNACKNOWLEDGED_S", 1.0)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import select, update
 
 from referee.bots import certificates, checks, house_bots
 from referee.bots.tables import Bot, Certificate
@@ -167,32 +167,10 @@ def test_a_tournament_seats_nobody_whose_version_failed(world: World) -> None:
     assert {event.reason.code for event in found.tournaments} <= {"no_certificate"}
 
 
-@on_one_database
-def test_events_of_before_go_on_with_bots_that_have_no_certificate(world: World) -> None:
-    cup, seated = begun(world, 3)
-    with world.database.write() as session:
-        session.execute(delete(Certificate))
-    assert playing_in(world, cup) == set()
-
-    for bot_id in seated:
-        change(world, bot_id, excused_before=world.clock.utc_now(), state="due", due_at=world.clock.utc_now())
-
-    assert playing_in(world, cup) == {*seated}
-    change(world, seated[0], state="idle", version="1.0")  # checked, and nothing passed
-    assert playing_in(world, cup) == {*seated}
-    another = create(world)
-    with pytest.raises(NoCertificate):
-        enter(world, another, seated[0])
-
-
 def test_house_bots_need_no_certificate(world: World) -> None:
     with world.database.write() as session:
-        assert (
-            certificates.explain_missing_certificate(
-                session, house_bots.get_or_create_house_bot(session, "sound"), GAME
-            )
-            is None
-        )
+        bot_id = house_bots.get_or_create_house_bot(session, "sound").id
+    assert lacking(world, bot_id) is None
 
 
 @on_one_database
@@ -235,9 +213,7 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
 
 
 @on_one_database
-def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its_place_until_checked(
-    world: World,
-) -> None:
+def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_stays_until_checked(world: World) -> None:
     cup, seated = begun(world, 2)
     for bot_id in seated:
         change(world, bot_id, version="1.0", rules=BOTH, report={"protocol": "1"}, ended_at=world.clock.utc_now())

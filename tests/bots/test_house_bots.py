@@ -1,6 +1,6 @@
 """House bots: created once, not editable, and never rated."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -21,12 +21,8 @@ def made(world: World, name: str = "house:3") -> str:
 
 
 def test_a_house_bot_is_made_once_however_many_ask(world: World) -> None:
-    ids: list[str] = []
-    threads = [threading.Thread(target=lambda: ids.append(made(world))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(4) as threads:
+        ids = list(threads.map(lambda _: made(world), range(4)))
 
     with world.database.write() as session:
         assert [bot.name for bot in house_bots.get_or_create_house_bots(session)] == [
@@ -76,7 +72,8 @@ def test_a_letter_that_looks_like_a_colon_makes_nobody_the_owner_of_house_bots(w
 def test_a_house_seat_is_not_rated_but_counts_and_two_of_them_do_not_make_siblings(world: World) -> None:
     first, second = world.bots(2)
     with world.database.write() as session:
-        sound, random, same = house_bots.resolve_bot_ids(session, ["house:3", "house:1", "house:sound"])
+        names = ("house:3", "house:1", "house:sound")
+        sound, random, same = (house_bots.get_or_create_house_bot(session, name).id for name in names)
         assert same == sound
         alone = world.matched(session, [first, sound])
         event = world.matched(session, [sound, first, random, second])

@@ -1,5 +1,6 @@
 """The help of all commands: whole sentences, and commands under headings."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
+from referee.cli.former_commands import FORMER
 from referee.cli.lazy_group import LazyGroup
 from referee_extras import EXTRAS
 
@@ -89,7 +91,7 @@ def test_the_help_of_groups_imports_no_module_of_a_command() -> None:
     done = subprocess.run([sys.executable, "-c", program, *GROUPS], capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
-    light = ("main", "lazy_group", "groups", "plain_text", "tournament")
+    light = ("main", "lazy_group", "former_commands", "groups", "plain_text", "tournament")
     allowed = {*OUTSIDE, "referee_extras", *OF_EXTRAS, "referee.cli", *(f"referee.cli.{module}" for module in light)}
     assert {*done.stderr.split()} <= allowed
 
@@ -100,3 +102,14 @@ def test_there_are_at_most_60_commands_and_operators_have_theirs_below_admin() -
 
     assert len(leaves) <= 60
     assert {*run_a_service} == {"up", "admin", "demo"}
+
+
+def test_the_name_of_a_former_command_says_what_to_use() -> None:
+    for name, sentence in FORMER.items():
+        refused = CliRunner().invoke(main, [*name.split(), "anything", "--else"])
+
+        assert name not in COMMANDS
+        assert refused.exit_code == 2
+        assert sentence in refused.stderr
+        named = re.findall(r"`referee ([a-z]+(?: [a-z]+)?)", sentence)
+        assert {command for command in named if command not in COMMANDS and command.split()[0] != "api"} == set()

@@ -4,29 +4,21 @@ import asyncio
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from random import Random
 
 import pytest
 from aiohttp import web
 
-from referee.botclient.client import CallLimits, CallTarget
 from referee.conformance.context import Pace
-from referee.conformance.report import ConformanceReport
-from referee.conformance.suite import run_check
 from referee.match.canonical import Json
 from referee.protocol.fault_advice import SET_UP_SIGNING
-from tests.botclient.habits import GAME, HABITS
-from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET
-from tests.botclient.odd import Habit, Odd, played, said
+from tests.botclient.habits import HABITS, MANIFEST, answering, selects_one_card
+from tests.botclient.hostile import SECRET
+from tests.botclient.odd import Habit, Odd, check_bot, is_correct
 
 PACE = Pace()
 BRIEF = Pace(budget_ms=60, bank_ms=20_000)
 SAVE_SECRET = SET_UP_SIGNING[1:]  # the first letter is a capital where a sentence begins
 OTHER_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-
-
-async def is_correct(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return None
 
 
 async def crashes(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
@@ -52,40 +44,24 @@ async def writes_python(bot: Odd, request: web.Request, body: Json) -> web.Respo
     if request.path == "/decide":
         answer = {"decision": body["decision"]["id"], "choice": 0}
     elif request.method == "GET":
-        answer = {"protocol": "2", "name": "odd", "version": "1", "games": [GAME]}
+        answer = MANIFEST
     else:
         answer = {}
     return web.Response(text=str(answer or "{'proof': ''}"), content_type="application/json")
 
 
-async def plays_what_it_likes(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path != "/decide" or body["observation"]["phase"] != "select":
+def thinks(seconds: float) -> Habit:
+    async def habit(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
+        if request.path == "/decide":
+            await asyncio.sleep(seconds)
         return None
-    return said({"decision": body["decision"]["id"], "action": {"type": "select", "cards": ["Th"]}})
+
+    return habit
 
 
-async def thinks_long(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path == "/decide":
-        await asyncio.sleep(3 * BRIEF.budget_ms / 1000)
-    return None
-
-
-async def thinks_too_long(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path == "/decide":
-        await asyncio.sleep(0.3)
-    return None
-
-
-async def rejects_signatures(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"error": "wrong signature"}, 401) if request.method == "POST" else None
-
-
-async def rejects_questions(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({"error": "wrong signature"}, 401) if request.path == "/decide" else None
-
-
-async def serves_decide_only(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return said({}, 404) if request.path == "/notify" else None
+rejects_signatures = answering(lambda request, _: request.method == "POST", {"error": "wrong signature"}, 401)
+rejects_questions = answering(lambda request, _: request.path == "/decide", {"error": "wrong signature"}, 401)
+serves_decide_only = answering(lambda request, _: request.path == "/notify", {}, 404)
 
 
 async def adds_a_slash(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
@@ -94,13 +70,9 @@ async def adds_a_slash(bot: Odd, request: web.Request, body: Json) -> web.Respon
     return web.Response(status=307, headers={"Location": f"{request.path}/"})
 
 
-async def answers_unsigned_too(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return played(body) if request.path == "/decide" else None
-
-
 @dataclass(frozen=True)
 class Mistake:
-    """Describe a mistake: the first finding, a part of its advice, further rules with this cause, and other findings.
+    """Describe a mistake: the first finding, a part of its advice, and further rules with this cause.
 
     ``at`` changes the URL of the bot, with a port at which nobody listens. ``killed`` ends the bot in the pause.
     """
@@ -110,7 +82,6 @@ class Mistake:
     habit: Habit = is_correct
     first: str = "decision"
     same_cause: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
     secret: str | None = SECRET
     pace: Pace = PACE
     at: Callable[[str, int], str] = lambda url, _unused: url
@@ -131,10 +102,7 @@ MISTAKES = {
         at=lambda url, _unused: url.replace("127.0.0.1", "127.0.0.2"),
     ),
     "crash in the decision": Mistake(
-        "your bot closed the connection at POST /decide without an answer",
-        "crashed",
-        crashes,
-        same_cause=("stays_up",),
+        "your bot closed the connection at POST /decide without an answer", "crashed", crashes, same_cause=("stays_up",)
     ),
     "exit in the decision": Mistake(
         "your bot accepts no more connections since POST /decide", "exited", exits, same_cause=("stays_up",)
@@ -148,21 +116,19 @@ MISTAKES = {
         same_cause=("manifest", "nonce_promise", "nonce_kept", "decision"),
     ),
     "illegal action": Mistake(
-        "an action of your bot is not legal in saint-poker",
-        "Choose from the `legal_actions`",
-        plays_what_it_likes,
+        "an action of your bot is not legal in saint-poker", "Choose from the `legal_actions`", selects_one_card
     ),
     "slow answers": Mistake(
         "median answer ",
         "answer within `time.budget_ms`",
-        thinks_long,
+        thinks(3 * BRIEF.budget_ms / 1000),
         first="budget",
         pace=BRIEF,
     ),
     "too slow answers": Mistake(
         "median answer 70 ms against a budget of 60 ms",
         "answer within `time.budget_ms`",
-        thinks_too_long,
+        thinks(0.3),
         pace=replace(BRIEF, bank_ms=10),
     ),
     "wrong secret": Mistake(
@@ -182,12 +148,7 @@ MISTAKES = {
     "signature of a parsed body": Mistake(
         "your bot answers 401 to signed calls", "before you parse it", rejects_questions
     ),
-    "wrong proof": Mistake(
-        "",
-        "so it has the right secret",
-        HABITS["challenge"],
-        first="challenge",
-    ),
+    "wrong proof": Mistake("", "so it has the right secret", HABITS["challenge"], first="challenge"),
     "no /notify": Mistake(
         "your bot answers 404 at POST /notify",
         "404 that it does not serve this path",
@@ -225,10 +186,20 @@ ONLY_FOR = {  # advice -> mistakes for which it is right
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_the_first_finding_names_the_cause_and_no_advice_is_wrong(name: str) -> None:
+async def test_the_first_finding_names_the_cause_and_no_advice_is_wrong(name: str) -> None:
     mistake = MISTAKES[name]
 
-    report = asyncio.run(check_bot(mistake))
+    bot, held = Odd(mistake.habit), socket.socket()
+    held.bind(("127.0.0.1", 0))  # it does not listen: connections are refused, and nobody else gets the port
+    report = await check_bot(
+        bot,
+        secret=mistake.secret,
+        pace=mistake.pace,
+        pause=bot.close if mistake.killed else None,
+        at=lambda url: mistake.at(url, held.getsockname()[1]),
+        questions=12,
+    )
+    held.close()
 
     shown = [finding for finding in report.to_json()["findings"] if finding["severity"] != "ok"]
     first, *others = shown
@@ -238,29 +209,4 @@ def test_the_first_finding_names_the_cause_and_no_advice_is_wrong(name: str) -> 
     assert bool(first["cause"]) == bool(mistake.cause)
     assert mistake.advice in first["advice"]
     assert tuple(first["same_cause"]) == mistake.same_cause
-    assert tuple(finding["id"] for finding in others) == mistake.others, others
-
-
-async def check_bot(mistake: Mistake) -> ConformanceReport:
-    bot = await Odd(mistake.habit).start("127.0.0.1", 0)
-
-    async def pause(_seconds: float) -> None:
-        if mistake.killed:
-            await bot.close()
-
-    held = socket.socket()
-    held.bind(("127.0.0.1", 0))  # it does not listen: connections are refused, and nobody else gets the port
-    url = mistake.at(bot.url, held.getsockname()[1])
-    target = CallTarget("bot_test", url, (mistake.secret,) if mistake.secret else ())
-    try:
-        async with asyncio.timeout(PATIENCE_S * 3):
-            return await run_check(
-                *(target, LOOPBACK, CallLimits()),
-                games=(GAME,),
-                questions=12,
-                dice=Random("causes"),
-                pace=replace(mistake.pace, sleep=pause),
-            )
-    finally:
-        held.close()
-        await bot.close()
+    assert others == []

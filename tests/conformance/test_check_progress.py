@@ -11,9 +11,8 @@ from click.testing import CliRunner
 from referee.cli import main, progress
 from referee.match.canonical import Json
 from referee.runtime.house_servers import HouseServer
-from tests.botclient.habits import GAME
 from tests.botclient.hostile import PATIENCE_S, SECRET
-from tests.botclient.odd import Odd, said
+from tests.botclient.odd import GAME, Odd, said
 from tests.cli.running import surroundings
 
 
@@ -41,7 +40,7 @@ def test_progress_lines_come_every_few_seconds(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "check: 5 of 12 questions\ncheck: 10 of 12 questions\n"
 
 
-def test_ctrl_c_ends_a_check_with_what_it_found() -> None:
+async def test_ctrl_c_ends_a_check_with_what_it_found() -> None:
     """The bot answers with an illegal action, and the signal comes while it thinks about its second answer."""
     checking: list[asyncio.subprocess.Process] = []
 
@@ -54,20 +53,17 @@ def test_ctrl_c_ends_a_check_with_what_it_found() -> None:
             await asyncio.sleep(PATIENCE_S)
         return said({"decision": body["decision"]["id"], "action": {"type": "cheat"}})
 
-    async def story() -> tuple[str, str, int | None]:
-        bot = await Odd(interrupts).start("127.0.0.1", 0)
-        try:
-            command = (sys.executable, "-m", "referee", "check", bot.url, "--game", GAME, "--seed", "a")
-            environment = surroundings(REFEREE_BOT_SECRET=SECRET)
-            checking.append(await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=-1, env=environment))
-            output, errors = await asyncio.wait_for(checking[0].communicate(), PATIENCE_S * 3)
-            return output.decode(), errors.decode(), checking[0].returncode
-        finally:
-            await bot.close()
+    bot = await Odd(interrupts).start("127.0.0.1", 0)
+    try:
+        command = (sys.executable, "-m", "referee", "check", bot.url, "--game", GAME, "--seed", "a")
+        environment = surroundings(REFEREE_BOT_SECRET=SECRET)
+        checking.append(await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=-1, env=environment))
+        told = await asyncio.wait_for(checking[0].communicate(), PATIENCE_S * 3)
+    finally:
+        await bot.close()
 
-    output, errors, status = asyncio.run(story())
-
-    assert status == 130, errors
+    output, errors = (text.decode() for text in told)
+    assert checking[0].returncode == 130, errors
     assert "PARTIAL: Ctrl-C ended the check; this is what it had found.\n" in output
     assert "\nfail  an action of your bot is not legal in saint-poker\n" in output
     assert output.splitlines()[-1].startswith("interrupted: 1 failures, ")

@@ -12,10 +12,8 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner, Result
 
-from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import main
 from referee.conformance.calls import Call
-from referee.conformance.context import Pace
 from referee.conformance.positions import (
     ProbeQuestion,
     add_unknown_members,
@@ -28,65 +26,32 @@ from referee.conformance.positions import (
 from referee.conformance.report import ConformanceReport, Finding, percentiles
 from referee.conformance.rules import RULES
 from referee.conformance.storage import report_to_json
-from referee.conformance.suite import run_check
 from referee.games import catalogue
-from referee.house.server import House, serve
+from referee.house.players import find_player
+from referee.house.server import House
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.runtime.house_servers import HouseServer
-from tests.botclient.habits import GAME, HABITS, does_one_thing_at_a_time, is_trusted, selects_one_card
-from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET
-from tests.botclient.odd import Habit, Odd, said
+from tests.botclient.habits import HABITS, does_one_thing_at_a_time, is_trusted, selects_one_card
+from tests.botclient.hostile import SECRET
+from tests.botclient.odd import GAME, Habit, Odd, check_bot, is_correct, said
 from tests.machine import require
 from tests.protocol.schemas import check as fits_schema
 
 ROOT = Path(__file__).parents[2]
 
 
-async def check_bot(
-    bot: House,
-    *,
-    secret: str | None = SECRET,
-    questions: int = 4,
-    games: tuple[str, ...] = (GAME,),
-    unproven_ends: bool = False,
-) -> ConformanceReport:
-    """Return the report on a running bot. Pauses take no time, but the bot is notified of them."""
-
-    async def paused(_seconds: float) -> None:
-        if isinstance(bot, Odd):
-            bot.memory["paused"] = True
-
-    target = CallTarget("bot_test", bot.url, (secret,) if secret else ())
-    pace = Pace(sleep=paused)
-    return await run_check(
-        *(target, LOOPBACK, CallLimits()),
-        games=games,
-        questions=questions,
-        dice=Random("test"),
-        pace=pace,
-        unproven_ends=unproven_ends,
-    )
-
-
 def report_on(habit: Habit, **more: Any) -> ConformanceReport:
-    async def served() -> ConformanceReport:
-        bot = await Odd(habit).start("127.0.0.1", 0)
-        try:
-            async with asyncio.timeout(PATIENCE_S * 3):
-                return await check_bot(bot, **more)
-        finally:
-            await bot.close()
+    return asyncio.run(check_bot(Odd(habit), **more))
 
-    return asyncio.run(served())
+
+def house(name: str, secret: str | None = None) -> House:
+    player = find_player(name)
+    return House(player.full_name(), player, secret)
 
 
 def wanting(report: ConformanceReport) -> list[Finding]:
     return [finding for finding in report.findings if finding.severity != "ok"]
-
-
-async def nothing(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    return None
 
 
 NOT_REACHED = {
@@ -114,15 +79,8 @@ def test_an_odd_bot_is_caught_by_the_rule_it_breaks_and_no_other(rule: str) -> N
     assert {skipped.id for skipped in report.skipped} == NOT_REACHED.get(rule, set())
 
 
-def test_a_good_bot_passes_with_every_game_and_nothing_to_find() -> None:
-    async def served() -> ConformanceReport:
-        bot = await serve("sound", secret=SECRET, seed=1)
-        try:
-            return await check_bot(bot, questions=150, games=())
-        finally:
-            await bot.close()
-
-    report = asyncio.run(served())
+async def test_a_good_bot_passes_with_every_game_and_nothing_to_find() -> None:
+    report = await check_bot(house("sound", SECRET), questions=150, games=())
 
     assert wanting(report) == []
     assert not report.skipped
@@ -206,22 +164,15 @@ def test_members_are_added_to_every_object_but_those_whose_names_are_data() -> N
 
 
 def test_a_bot_that_wants_signatures_is_told_to_bring_the_secret() -> None:
-    report = report_on(nothing, secret=None)
+    report = report_on(is_correct, secret=None)
 
     assert [finding.id for finding in wanting(report)] == ["secret_needed"]
     assert report.verdict == "fail"
     assert report.questions == 0
 
 
-def test_without_a_secret_what_is_about_signatures_is_left_out() -> None:
-    async def served() -> ConformanceReport:
-        bot = await serve("first")
-        try:
-            return await check_bot(bot, secret=None, questions=2)
-        finally:
-            await bot.close()
-
-    report = asyncio.run(served())
+async def test_without_a_secret_what_is_about_signatures_is_left_out() -> None:
+    report = await check_bot(house("first"), secret=None, questions=2)
 
     assert wanting(report) == []
     unsigned = {skipped.id for skipped in report.skipped if skipped.reason == "no secret was given"}
@@ -277,14 +228,14 @@ def test_a_game_with_too_many_faults_is_given_up() -> None:
 
 
 async def errs_in_poker(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
-    if request.path != "/decide" or body["match"]["game"] != GAME or not await is_trusted(bot, request):
+    if not await is_trusted(bot, request) or body["match"]["game"] != GAME:
         return None
     bot.memory["errors"] = bot.memory.get("errors", 0) + 1
     error = f"KeyError: {bot.memory['errors']}"
     return said({"decision": body["decision"]["id"], "action": body["default_action"], "error": error})
 
 
-def test_a_bot_whose_code_fails_is_told_once_a_game_with_the_first_error_and_its_question() -> None:
+def test_a_bot_whose_code_fails_gets_no_certificate_for_the_game_and_its_owner_sees_why() -> None:
     report = report_on(errs_in_poker, games=(GAME, "pool-nap"), questions=12)
 
     (failed,) = report.findings_of("fail")
@@ -293,19 +244,10 @@ def test_a_bot_whose_code_fails_is_told_once_a_game_with_the_first_error_and_its
     assert failed.times > 6
     asked = fits_schema("decide_request", shlex.split(failed.curl)[2].encode())
     assert asked["match"]["game"] == GAME
-
-
-def test_a_bot_whose_code_fails_gets_no_certificate_and_its_owner_sees_why() -> None:
-    report = report_on(errs_in_poker, games=(GAME, "pool-nap"), questions=12)
-    alone = report_on(errs_in_poker, questions=6)
-
-    assert report.verdict == alone.verdict == "fail"
+    assert report.verdict == "fail"
     assert [*report.passed] == ["pool-nap"]
-    assert alone.passed == {}
-    first = report_to_json(alone, "seed")["findings"][0]
-    assert (first["id"], first["came"]) == ("no_error", "KeyError: 1")
-    assert first["advice"]
-    assert first["curl"]
+    first = report_to_json(report, "seed")["findings"][0]
+    assert (first["id"], first["came"], bool(first["advice"]), bool(first["curl"])) == ("no_error", "KeyError: 1", 1, 1)
 
 
 # -- commands that repeat a request --
@@ -318,18 +260,14 @@ async def run_in_shell(line: str) -> str:
     return told.decode()
 
 
-def test_the_curl_line_of_a_finding_asks_the_bot_again_and_is_signed() -> None:
+async def test_the_curl_line_of_a_finding_asks_the_bot_again_and_is_signed() -> None:
     require("curl", "the command that repeats a request")
 
-    async def served() -> tuple[Finding, str]:
-        bot = await Odd(selects_one_card).start("127.0.0.1", 0)
-        try:
-            finding = wanting(await check_bot(bot))[0]
-            return finding, await run_in_shell(finding.curl)
-        finally:
-            await bot.close()
-
-    finding, told = asyncio.run(served())
+    bot = Odd(selects_one_card)
+    finding = wanting(await check_bot(bot))[0]
+    await bot.start("127.0.0.1", int(bot.url.rpartition(":")[2]))
+    told = await run_in_shell(finding.curl)
+    await bot.close()
 
     words = shlex.split(finding.curl)
     assert words[:2] == ["printf", "%s"]
@@ -341,13 +279,13 @@ def test_the_curl_line_of_a_finding_asks_the_bot_again_and_is_signed() -> None:
     }
 
 
-def test_a_curl_line_keeps_every_byte_and_signs_as_the_protocol_says() -> None:
+async def test_a_curl_line_keeps_every_byte_and_signs_as_the_protocol_says() -> None:
     body = '{"test": "it\'s $HOME `ls` \\\\ %s é"}'.encode()
     call = Call("POST", "/decide", "msg_p5jXN8AQM9LWM0D4loKWxJek", body, ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",))
 
     line = call.curl("http://127.0.0.1:9", 1614265330.5)
 
-    printed = asyncio.run(run_in_shell(line.partition(" | ")[0]))
+    printed = await run_in_shell(line.partition(" | ")[0])
     assert printed.encode() == body
     known = Call("POST", "/decide", call.id, b'{"test": 2432232314}', call.secrets)
     signed = known.curl("http://127.0.0.1:9", 1614265330.5)

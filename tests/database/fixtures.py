@@ -13,7 +13,8 @@ from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.events import Event
 from tests.database import postgres, reported
-from tests.database.databases import write_upgraded
+from tests.database.databases import kept, write_upgraded
+from tests.database.databases import sqlite_url as sqlite_url_in
 from tests.database.tables import all_tables
 from tests.database.world import FakeClock, World
 
@@ -41,7 +42,7 @@ def reported_events(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("template") / "referee.db"
+    path = tmp_path_factory.mktemp("template") / "template.db"
     write_upgraded(path)
     return path
 
@@ -71,9 +72,11 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
+def url(request: pytest.FixtureRequest, sqlite_template: Path) -> str:
     """Return the URL of a database with the current schema and no rows, on either system."""
-    url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+    if request.param == "sqlite":
+        return sqlite_url_in(sqlite_template.parent, sqlite_template)
+    url: str = request.getfixturevalue("postgres_url")
     return url
 
 
@@ -96,7 +99,7 @@ def postgres_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def database(url: str) -> Iterator[Database]:
-    opened = Database(url, clock=FakeClock())
+    opened = kept(url, FakeClock())
     yield opened
     opened.dispose()
 

@@ -189,16 +189,29 @@ def _programs(directory: Path, identity: dict[str, Any]) -> Path:
 
 def _runs(folder: Path, identity: dict[str, Any]) -> bool:
     try:
-        command = [folder / "postgres", "--version"]
+        command: list[str | Path] = [folder / "postgres", "--version"]
         return subprocess.run(command, capture_output=True, check=False, timeout=60, **identity).returncode == 0
     except OSError:
         return False
 
 
 def _made(programs: Path, directory: Path, identity: dict[str, Any]) -> None:
-    options = ["-D", directory / "data", "-U", "referee", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
-    run = {"capture_output": True, "text": True, "timeout": START_S, "check": False}
-    made = subprocess.run([programs / "initdb", *options], cwd=directory, **run, **identity)
+    options: list[str | Path] = [
+        "-D",
+        directory / "data",
+        "-U",
+        "referee",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--no-locale",
+        "--no-sync",
+    ]
+    command: list[str | Path] = [programs / "initdb", *options]
+    made = subprocess.run(
+        command, cwd=directory, capture_output=True, text=True, timeout=START_S, check=False, **identity
+    )
     if made.returncode != 0:
         raise NoPostgres(f"initdb failed: {made.stderr.strip()[-500:]}")
 

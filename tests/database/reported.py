@@ -1,7 +1,5 @@
 """Collect the events that the service reports to extras."""
 
-from pathlib import Path
-
 from sqlalchemy.orm import Session
 
 from referee.events import Event
@@ -20,4 +18,4 @@ def begin() -> list[Event]:
     return _collected
 
 
-COLLECTOR = Extra(name="collector", folder=Path(), events={Event: f"{__name__}:collect"})
+COLLECTOR = Extra(name="collector", events={Event: f"{__name__}:collect"})

@@ -7,8 +7,10 @@ from referee.bots import handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.match.time_limits import Limits
-from referee.tournaments import entries, progress, progression, starting, tournaments
+from referee.tournaments import editing, entries, progress, progression, starting, tournaments
+from referee.tournaments.tables import Tournament
 from referee.workflows.bots import handshake_results
+from tests.database import scripted
 from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -82,3 +84,20 @@ def begin(world: World, tournament_id: str, absent: Sequence[str] = ()) -> None:
 def progress_of(world: World, tournament_id: str) -> progress.Progress:
     with world.database.read() as session:
         return progress.load_progress(session, tournament_id)
+
+
+def play_all(world: World, tournament_id: str) -> None:
+    """Play the matches that are due, and go on, until none is."""
+    while scripted.play_due(world.database, tournament_id):
+        go_on(world.database, tournament_id)
+
+
+def edit(world: World, tournament_id: str, **changes: Any) -> Tournament:
+    revision = world.read(tournaments.get_tournament, tournament_id).revision
+    with world.database.write() as session:
+        return editing.edit(session, tournament_id, revision=revision, **changes)
+
+
+def status_of(world: World, tournament_id: str) -> tuple[str, str | None]:
+    tournament = world.read(tournaments.get_tournament, tournament_id)
+    return tournament.status, tournament.status_reason

@@ -9,10 +9,12 @@ from referee.matches.queue.claims import CLAIMS_BEFORE_STUCK
 from referee.matches.tables import StoredMatch
 from referee.tournaments import progression
 from referee.tournaments.tables import TournamentRound
+from referee.workflows.explaining.waiting_reasons import Reason
 from tests.database.tournaments import DRAW, answer_handshakes, begun, go_on, start
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
+Case = tuple[str, str | None, Reason]  # the bot; its match or the like (None: what is most important); the reason
 ONE_CALL = manifest_of("1.0", MANIFEST.games, 1)
 
 

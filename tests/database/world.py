@@ -1,13 +1,13 @@
 """Helpers that fill a database for tests: owners, verified bots, matches played to their end; a fake clock."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import update
+from sqlalchemy import Executable, Select, update
 from sqlalchemy.orm import Session
 
 from referee import schema
@@ -18,17 +18,21 @@ from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match
 from referee.match.time_limits import Limits
 from referee.matches import matches
-from referee.matches.deals import openings
+from referee.matches.deals import deal_groups, openings
 from referee.matches.logs.recording import MatchUpdate
 from referee.matches.queue import claims
 from referee.matches.queue.claims import Claim
+from referee.matches.states import DealSharing
 from referee.protocol.messages import Manifest
 from referee.workflows.bots import handshake_results
 from referee.workflows.ending import match_end, match_loading
+from referee.workflows.voids import voiding
 from tests.surroundings import MASTER_KEY
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GAME = "saint-poker"
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def manifest_of(version: str = "1.0", games: Iterable[str] = (GAME, "pool-nap"), most: int = 100) -> Manifest:
@@ -78,6 +82,43 @@ class World:
         with suppress(_Undone), self.database.write() as session:
             yield session
             raise _Undone
+
+    def read(self, query: Callable[Concatenate[Session, P], T], *args: P.args, **how: P.kwargs) -> T:
+        """Call a function of the product in a transaction that only reads."""
+        with self.database.read() as session:
+            return query(session, *args, **how)
+
+    def write(self, change: Callable[Concatenate[Session, P], T], *args: P.args, **how: P.kwargs) -> T:
+        """Call a function of the product in a transaction of its own."""
+        with self.database.write() as session:
+            return change(session, *args, **how)
+
+    def execute(self, statement: Executable, *rows: Any) -> None:
+        with self.database.write() as session:
+            session.execute(statement, *rows)
+
+    def scalars(self, query: Select[T]) -> list[T]:
+        with self.database.read() as session:
+            return list(session.scalars(query))
+
+    def one(self, query: Select[T]) -> T:
+        with self.database.read() as session:
+            return session.scalars(query).one()
+
+    def scalar(self, query: Select[T]) -> T | None:
+        with self.database.read() as session:
+            return session.scalar(query)
+
+    def get_one(self, model: type[T], key: Any) -> T:
+        with self.database.read() as session:
+            return session.get_one(model, key)
+
+    def sharing(self, tables: Sequence[Sequence[str]], kind: str = "common", **plan: Any) -> list[str]:
+        """Create due matches at these tables, which share their cards."""
+        entries = [bot for table in tables for bot in table]
+        with self.database.write() as session:
+            group = deal_groups.create_group(session, entries, master_key=MASTER_KEY, kind=DealSharing(kind))
+            return [self.matched(session, table, group=group, **plan).id for table in tables]
 
     def account(self, role: str = "owner") -> str:
         with self.database.write() as session:
@@ -161,6 +202,16 @@ class World:
         start = len(self.load(claim.match_id).lines)
         played(match, choice)
         return self.ended(claim, match, start)
+
+    def played_out(self, seated: Sequence[str] | None = None) -> tuple[Claim, Match]:
+        """Create, claim and play a match to its end, which is not stored yet."""
+        (claim,) = self.claim(match_id=self.match(seated))
+        match = self.resumed(claim.match_id)
+        played(match)
+        return claim, match
+
+    def void(self, match_id: str, reason: str = "a cable was cut", **how: Any) -> voiding.VoidReport:
+        return self.write(voiding.void_match, match_id, reason, created_by=None, master_key=MASTER_KEY, **how)
 
     def ended(self, claim: Claim, match: Match, start: int) -> schema.Result:
         with self.database.write() as session:

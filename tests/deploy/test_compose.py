@@ -1,9 +1,12 @@
-"""docker-compose.yml: well-formed, and closed where it must be. It is read here; `make compose-test` runs it."""
+"""docker-compose.yml and the .env of `make env`: well-formed, and closed where it must be. Containers run elsewhere."""
 
 import re
+import shutil
+import stat
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,7 +52,6 @@ def running() -> dict[str, Any]:
 SAME_DEFAULTS = {
     *("REFEREE_STREAMS", "REFEREE_STREAMS_PER_ADDRESS", "REFEREE_CONNECTION_TIMEOUT_S"),
     "REFEREE_REQUEST_TIMEOUT_S",
-    "REFEREE_KEEP_LADDER_LOGS_DAYS",
     "REFEREE_PRIVATE_TOURNAMENTS",
     *("REFEREE_BOTS_PER_OWNER", "REFEREE_BOTS_PER_HOST", "REFEREE_ADDRESS_REQUESTS"),
 }
@@ -246,3 +248,57 @@ def test_the_example_is_a_file_that_a_shell_reads() -> None:
     )
 
     assert ran.stdout.strip() == example()["REFEREE_WORKERS"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what the program reads, without a history."""
+    for name in ("deploy/make_env.py", "referee/version.py", ".env.example"):
+        target = tmp_path / name
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, target)
+    return tmp_path
+
+
+def run(checkout: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", str(checkout / "deploy/make_env.py")]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def values(checkout: Path) -> dict[str, str]:
+    lines = (checkout / ".env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def test_make_env_writes_what_the_services_accept_with_random_secrets_that_the_owner_alone_reads(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(checkout).returncode == 0
+
+    first = values(checkout)
+    found = services(first)
+    for name in APP_SERVICES:
+        with monkeypatch.context() as patch:
+            for variable, value in found[name]["environment"].items():
+                patch.setenv(variable, value)
+            settings = Settings.load()
+            assert (settings.env, settings.allow_http) == ("development", True)
+            assert settings.egress_allow
+    assert all(port.startswith("127.0.0.1:") for port in found["proxy"]["ports"])
+    assert found["api"]["image"] == "referee:0.2.0.dev0-unknown"
+    assert stat.S_IMODE((checkout / ".env").stat().st_mode) == 0o600
+    (checkout / ".env").unlink()
+    run(checkout)
+    second = values(checkout)
+    assert len({one[name] for one in (first, second) for name in SECRETS}) == 2 * len(SECRETS)
+    assert all(len(first[name]) == 64 for name in SECRETS)
+
+
+def test_make_env_changes_no_file_that_exists(checkout: Path) -> None:
+    (checkout / ".env").write_text("REFEREE_MASTER_KEY=mine\n")
+
+    ran = run(checkout)
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "There is a .env already" in ran.stderr
+    assert (checkout / ".env").read_text() == "REFEREE_MASTER_KEY=mine\n"

@@ -1,4 +1,4 @@
-"""The lock files: complete, with the hashes of every file, which each installation requires."""
+"""The lock files: complete, with the hashes of every file, which installations require; the Python versions agree."""
 
 import re
 import tomllib
@@ -9,12 +9,27 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.deploy.compose import ROOT
-from tests.deploy.locks import COMPILER, DEVELOPMENT, PEERS, RUNTIME, read_lock
 from tests.deploy.test_version import git
 
+RUNTIME = ROOT / "requirements.lock"
+DEVELOPMENT = ROOT / "requirements-dev.lock"
+COMPILER = ROOT / "requirements-uv.lock"
+PEERS = ROOT / "bench" / "peers" / "requirements.lock"
+
+_PIN = re.compile(r"(?P<requirement>[A-Za-z0-9_.-]+==[^=\s;*]+( ; .+?)?)(?P<hashes>( --hash=sha256:[0-9a-f]{64})+)")
 LOCK_FILES = (RUNTIME, DEVELOPMENT, COMPILER, PEERS)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MAKEFILE = (ROOT / "Makefile").read_text()
+
+
+def read_lock(path: Path) -> dict[str, str]:
+    """Return the lines of a lock file by the normalized name. Each has a pinned version and the hashes of its files."""
+    joined = re.sub(r" \\\n\s*", " ", path.read_text())
+    lines = [line for line in joined.splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not _PIN.fullmatch(line)] == []
+    pins: dict[str, str] = {canonicalize_name(line.partition("==")[0]): line for line in lines}
+    assert len(pins) == len(lines) > 0
+    return pins
 
 
 def requirements(*groups: list[str]) -> list[Requirement]:
@@ -44,10 +59,9 @@ def test_it_pins_what_the_project_requires_with_hashes_and_names_no_registry(pat
     pins = read_lock(path)
     required = {canonicalize_name(each.name): each.specifier for each in REQUIRED[path] if each.name != "referee"}
 
-    assert pins
-    assert all(pin.hashes for pin in pins.values())
     assert not re.search(r"://|^ *-(-index-url|-extra-index-url|-find-links|f|i)\b", path.read_text(), re.MULTILINE)
-    missing = [name for name, wanted in required.items() if name not in pins or not wanted.contains(pins[name].version)]
+    versions = {name: line.partition("==")[2].split()[0] for name, line in pins.items()}
+    missing = [name for name, wanted in required.items() if not wanted.contains(versions.get(name, "0"))]
     assert not missing, f"{path.name} does not agree with pyproject.toml; run make lock"
 
 
@@ -65,3 +79,23 @@ def test_whoever_installs_a_lock_file_requires_its_hashes() -> None:
     assert "LOCKED := $(INSTALL) --require-hashes\n" in MAKEFILE
     assert all("$(LOCKED)" in line or "--require-hashes" in line for line in installs)
     assert re.search(r"\$\(PEERS\)/bin/python -m pip .* install --no-deps --require-hashes", MAKEFILE)
+
+
+TRIED = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if " :: Python :: " in line]
+
+
+def test_the_tools_check_and_lock_for_the_lowest_version() -> None:
+    lowest = TRIED[0]
+    makefile = (ROOT / "Makefile").read_text()
+
+    assert PROJECT["project"]["requires-python"] == f">={lowest}"
+    assert PROJECT["tool"]["mypy"]["python_version"] == lowest
+    assert PROJECT["tool"]["ruff"]["target-version"] == f"py{lowest.replace('.', '')}"
+    assert re.findall(r"--python-version (\S+)", makefile) == [lowest]
+    assert set(re.findall(r"Python (3\.\d+)", makefile)) == {lowest}
+
+
+def test_the_readme_names_the_lowest_and_the_highest_version_that_were_tried() -> None:
+    readme = (ROOT / "README.md").read_text()
+
+    assert f"Python {TRIED[0]} or newer (tried up to {TRIED[-1]})" in readme

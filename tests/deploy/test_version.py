@@ -62,31 +62,19 @@ def checkout(copy: Path) -> Path:
     return copy
 
 
-def test_the_version_of_a_checkout_moves_on_with_its_commits(checkout: Path) -> None:
+def test_the_version_of_a_checkout_moves_on_with_its_commits_and_copies_have_that_of_theirs(
+    checkout: Path, tmp_path: Path
+) -> None:
     second, before = git(checkout, "rev-parse", "HEAD"), version_of(checkout)
     third = commit(checkout, "third")
-
-    assert before == f"{RELEASE}.dev2+g{second[:10]}"
-    assert version_of(checkout) == f"{RELEASE}.dev3+g{third[:10]}"
-
-
-def test_a_linked_worktree_has_the_version_of_its_own_commit(checkout: Path, tmp_path: Path) -> None:
     git(checkout, "worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"), "HEAD~1")
-
-    assert version_of(tmp_path / "linked").startswith(f"{RELEASE}.dev1+g")
-
-
-def test_a_shallow_clone_names_its_commit_and_counts_nothing(checkout: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--depth", "1", checkout.as_uri(), "shallow")
-
-    assert version_of(tmp_path / "shallow") == f"{RELEASE}.dev0+g{git(checkout, 'rev-parse', 'HEAD')[:10]}"
-
-
-def test_an_archive_of_a_commit_names_it(checkout: Path, tmp_path: Path) -> None:
     git(checkout, "archive", "--prefix", "archive/", "--output", str(tmp_path / "archive.tar"), "HEAD")
     shutil.unpack_archive(tmp_path / "archive.tar", tmp_path, filter="data")
 
-    assert version_of(tmp_path / "archive") == f"{RELEASE}.dev0+g{git(checkout, 'rev-parse', 'HEAD')[:10]}"
+    assert before == version_of(tmp_path / "linked") == f"{RELEASE}.dev2+g{second[:10]}"
+    assert version_of(checkout) == f"{RELEASE}.dev3+g{third[:10]}"
+    assert version_of(tmp_path / "shallow") == version_of(tmp_path / "archive") == f"{RELEASE}.dev0+g{third[:10]}"
 
 
 def test_a_checkout_of_another_user_has_its_version_and_the_environment_names_no_other(

@@ -3,7 +3,6 @@
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -44,7 +43,6 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
             reference = f"referee_extras.{name}:function"
             extra = Extra(
                 name=name,
-                folder=Path(),
                 places={point: reference} if isinstance(point, PagePlace) else {},
                 events={point: reference} if isinstance(point, type) else {},
             )

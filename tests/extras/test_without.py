@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from referee import plugs
 from referee_extras import EXTRAS
 from tests.cli.running import surroundings
@@ -43,18 +41,6 @@ def run(folder: Path, *names: str) -> dict[str, Any]:
     return {report["without"]: report for report in reports}
 
 
-def commands_of(name: str) -> set[str]:
-    """Return the paths of the commands of an extra."""
-    commands = next(extra.commands for extra in plugs.extras() if extra.name == name)
-    own = [f"{command.group} {command.name} " for command in commands]
-    return {path for path in list_commands() if any(each in f"{path} " for each in own)}
-
-
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return run(ROOT, *EXTRAS)
-
-
 def test_without_their_folder_the_service_is_built_and_plays(tmp_path: Path) -> None:
     for name in KEPT:
         (tmp_path / name).symlink_to(ROOT / name)
@@ -66,12 +52,16 @@ def test_without_their_folder_the_service_is_built_and_plays(tmp_path: Path) -> 
     assert [path for path in found["paths"] if path.startswith(tuple(OWN_PATHS.values()))] == []
 
 
-@pytest.mark.parametrize("name", EXTRAS)
-def test_without_one_extra_the_others_stay(reports: dict[str, Any], name: str) -> None:
-    found = reports[name]
-
-    assert found["extras"] == [each for each in EXTRAS if each != name]
-    assert set(found["statuses"].values()) == {200}
-    assert set(list_commands()) - set(found["commands"]) == commands_of(name)
-    for other, start in OWN_PATHS.items():
-        assert any(path.startswith(start) for path in found["paths"]) == (other != name)
+def test_without_one_extra_the_others_stay() -> None:
+    commands = {
+        extra.name: [f"{command.group} {command.name} " for command in extra.commands] for extra in plugs.extras()
+    }
+    reports = run(ROOT, *EXTRAS)
+    assert list(reports) == [*EXTRAS]
+    for name, found in reports.items():
+        own = {path for path in list_commands() if any(each in f"{path} " for each in commands[name])}
+        assert found["extras"] == [each for each in EXTRAS if each != name]
+        assert set(found["statuses"].values()) == {200}
+        assert set(list_commands()) - set(found["commands"]) == own
+        for other, start in OWN_PATHS.items():
+            assert any(path.startswith(start) for path in found["paths"]) == (other != name)

@@ -31,12 +31,10 @@ class Table:
 
     def ask(self) -> str:
         plan = MatchPlan(game=GAME, bots=self.bots, options={}, limits=Limits(), rated=False, created_by=self.asker)
-        with self.world.database.write() as session:
-            return requests.create_request(session, plan, self.asker).id
+        return self.world.write(requests.create_request, plan, self.asker).id
 
     def accept(self, request_id: str, owner_id: str) -> FriendlyRequest:
-        with self.world.database.write() as session:
-            return requests.accept(session, request_id, owner_id, master_key=MASTER_KEY)
+        return self.world.write(requests.accept, request_id, owner_id, master_key=MASTER_KEY)
 
     def age(self, request_id: str, days: float) -> None:
         with self.world.database.write() as session:
@@ -114,8 +112,7 @@ def test_E21_an_account_has_a_limited_number_of_pending_requests(world: World, m
 
     with pytest.raises(QuotaExceeded, match="Withdraw one"):
         table.ask()
-    with world.database.write() as session:
-        requests.withdraw(session, first, table.asker)
+    world.write(requests.withdraw, first, table.asker)
     table.ask()
 
 

@@ -88,7 +88,7 @@ Show the better one of two cards.
 
 <!-- question: show {"seats": 2, "seed": 1} -->
 ```json
-{"observation": {"phase": "show", "seat": 0}, "legal_actions": [{"type": "show", "card": "CARD"}, "…"]}
+{"observation": {"phase": "show", "seat": 0}, "legal_actions": [{"type": "show", "card": "2c"}, "…"]}
 ```
 
 <!-- action: show -->

@@ -157,10 +157,7 @@ HOOKS = {
         whole_deck=lambda state: DECK,
         observation_bytes=4096,
         event_bytes=1024,
-        golden={
-            3: {"deals": 4},
-            9: {"deals": 4, "ante": 2, "sequence": "89T", "dealer_looks": False, "max_bid": 4},
-        },
+        golden={3: {"deals": 4}, 9: {"deals": 4, "ante": 2, "sequence": "89T", "dealer_looks": False, "max_bid": 4}},
         chips=lambda state: sum(state.stacks) + sum(state.board.values()),
         # Leads and missing colours follow from the cards alone, without a choice.
         story=lambda state: (state.played, state.no_colour),

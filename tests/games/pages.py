@@ -15,16 +15,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from referee.errors import BadOption, IllegalAction
+from referee.errors import IllegalAction
 from referee.games.options import Option
 from referee.games.state import State
 from referee.match.canonical import Json
-from tests.games.conformity import generator, outcome
-from tests.games.playing import one_step
+from tests.games.conformity import generator, in_turn, outcome
+from tests.games.playing import any_match, one_step
 
 TESTS = Path(__file__).parent
 ENOUGH_DECISIONS = 150_000  # every example of a page must be legal in one of them
-MORE = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +52,10 @@ def actions(page: str) -> list[tuple[str, Json]]:
 # -- actions and questions that occur --
 
 
-def never_legal(
-    game: type[State], wanted: Iterable[tuple[str, Json]], enough: int = ENOUGH_DECISIONS
-) -> list[tuple[str, Json]]:
+def never_legal(game: type[State], wanted: Iterable[tuple[str, Json]]) -> list[tuple[str, Json]]:
     """Return the actions that are never legal in their phase in many random matches."""
     missing, dice, decisions = [*wanted], Random(game.name), 0
-    while missing and decisions < enough:
+    while missing and decisions < ENOUGH_DECISIONS:
         state = any_match(game, dice)
         while missing and not state.over:
             for seat in state.pending()[:1]:
@@ -70,10 +67,10 @@ def never_legal(
     return missing
 
 
-def kinds_of_actions(game: type[State], matches: int = 40) -> set[tuple[str, str]]:
+def kinds_of_actions(game: type[State]) -> set[tuple[str, str]]:
     """Return phase and type of every action that is legal somewhere in many random matches."""
     dice, kinds = Random(game.name), set()
-    for _ in range(matches):
+    for _ in range(40):
         state = any_match(game, dice)
         for _ in range(400):
             if state.over:
@@ -82,28 +79,6 @@ def kinds_of_actions(game: type[State], matches: int = 40) -> set[tuple[str, str
                 kinds |= {(state.phase, action["type"]) for action in state.legal(seat)}
             one_step(state, dice)
     return kinds
-
-
-def any_match(game: type[State], dice: Random) -> State:
-    """Return a match with a random number of seats, sometimes with options other than the defaults."""
-    while True:
-        given = {spec.name: any_value(spec, dice) for spec in game.option_specs if dice.random() < 0.3}
-        try:
-            return game.start(dice.choice(game.seats), given)
-        except BadOption:
-            continue  # contradictory options
-
-
-def any_value(spec: Option, dice: Random) -> Any:
-    match spec.kind:
-        case "bool":
-            return dice.random() < 0.5
-        case "choice":
-            return dice.choice(spec.choices)
-        case "list":
-            return dice.sample(spec.choices, dice.randint(0, len(spec.choices)))
-        case _:
-            return dice.randint(spec.low, min(spec.high, spec.low + 12))
 
 
 def allows(state: State, seat: int, action: Json) -> bool:
@@ -135,7 +110,7 @@ def asked(state: State, seed: int) -> Iterator[tuple[str, Json]]:
             state.phase,
             {"observation": state.observation(seat), "legal_actions": legal, "default_action": state.default(seat)},
         )
-        state.apply(seat, legal[(7 * decisions // 2) % len(legal)])
+        state.apply(seat, legal[in_turn(decisions, len(legal))])
 
 
 def shows(full: Any, excerpt: Any) -> bool:

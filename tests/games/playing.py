@@ -5,9 +5,16 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
+from referee.errors import BadOption
+from referee.games import catalogue
 from referee.games.cards import RANK
+from referee.games.options import Option
 from referee.games.state import State
+from referee.match import chance
 from referee.match.canonical import Json
+from tests.games.hooks import HOOKS
+
+LONGEST_MATCH = 1500  # decisions; longer ones only repeat their rounds
 
 
 class RiggedDice(Random):
@@ -19,12 +26,8 @@ class RiggedDice(Random):
 
 def random_outcome(asked: Json, rng: Random) -> Any:
     """Return a random outcome of this chance request."""
-    if asked["kind"] == "deck":
-        deck = rng.sample(asked["cards"], len(asked["cards"]))
-        return rigged(deck, rng) if isinstance(rng, RiggedDice) else deck
-    if asked.get("ordered"):
-        return rng.sample(asked["among"], len(asked["among"]))
-    return rng.choice(asked["among"])
+    drawn = chance.random_outcome(asked, rng)
+    return rigged(drawn, rng) if asked["kind"] == "deck" and isinstance(rng, RiggedDice) else drawn
 
 
 def rigged(deck: list[str], rng: Random) -> list[str]:
@@ -94,3 +97,42 @@ def answered_by_default(state: State, rng: Random) -> tuple[int, list[Json]]:
 def named(log: list[Json], event: str) -> list[Json]:
     """Return the events with this name."""
     return [row for row in log if row["event"] == event]
+
+
+def row(log: list[Json], event: str) -> Json:
+    """Return the only event with this name."""
+    (only,) = named(log, event)
+    return only
+
+
+def fresh(name: str, count: int = 20) -> Iterator[tuple[State, Random]]:
+    """Yield new matches with any number of seats and any options, and dice to play them, every other time rigged."""
+    rules = catalogue()[name]
+    for number in range(count):
+        dice = (Random, RiggedDice)[number % 2](f"{name} {number}")
+        state = any_match(rules, dice, 0.5)
+        if state.decision_bound(state.players, state.options) > LONGEST_MATCH:
+            state = rules.start(state.players, {**state.options, **HOOKS[name].short})
+        yield state, dice
+
+
+def any_match(game: type[State], dice: Random, share: float = 0.3) -> State:
+    """Return a match with a random number of seats, sometimes with options other than the defaults."""
+    while True:
+        given = {spec.name: any_value(spec, dice) for spec in game.option_specs if dice.random() < share}
+        try:
+            return game.start(dice.choice(game.seats), given)
+        except BadOption:
+            continue  # contradictory options
+
+
+def any_value(spec: Option, dice: Random) -> Any:
+    match spec.kind:
+        case "bool":
+            return dice.random() < 0.5
+        case "choice":
+            return dice.choice(spec.choices)
+        case "list":
+            return dice.sample(spec.choices, dice.randint(0, len(spec.choices)))
+        case _:
+            return dice.randint(spec.low, min(spec.high, spec.low + 12))

@@ -3,7 +3,6 @@
 from referee.games.cards import DECK
 from referee.games.pool_nap import PoolNap
 from referee.match.canonical import Json
-from tests.games.playing import named
 
 PASS: Json = {"type": "pass"}
 HANDS_A = ["9s Td Jd Qh Kh", "2h 3h Qs Ks As", "8d 9d Ts Js Ah"]
@@ -39,9 +38,3 @@ def play(state: PoolNap, cards: str) -> list[Json]:
 
 def next_deal(state: PoolNap, hands: list[str] | None = None) -> list[Json]:
     return state.resolve(deck_for(hands, state.order) if hands else list(DECK))
-
-
-def row(log: list[Json], event: str) -> Json:
-    """Return the only event with this name."""
-    (only,) = named(log, event)
-    return only

@@ -91,12 +91,6 @@ def pots(log: list[Json]) -> list[list[Any]]:
     return [[row["chips"], row["rivals"], row["seats"], row["shares"]] for row in named(log, "pot")]
 
 
-def row(log: list[Json], event: str) -> Json:
-    """Return the only event with this name."""
-    (only,) = named(log, event)
-    return only
-
-
 def bids_open(state: PrinceAlbert) -> list[int | None]:
     """Return the legal bids of the asked seat in order, None for a pass."""
     return [action.get("cards") for action in state.legal(state.pending()[0])]

@@ -5,7 +5,6 @@ from collections import Counter
 from referee.games.cards import in_order
 from referee.games.prisoners import Prisoners, bid_cards, prisoners
 from referee.match.canonical import Json
-from tests.games.playing import named
 
 PASS: Json = {"type": "pass"}
 HANDS = {  # of the second example, three seats
@@ -66,9 +65,3 @@ def all_pass(state: Prisoners) -> list[Json]:
     while state.pending() and len(state.turned) == settled:
         log += say(state, "")
     return log
-
-
-def row(log: list[Json], event: str) -> Json:
-    """Return the only event with this name."""
-    (only,) = named(log, event)
-    return only

@@ -1,15 +1,10 @@
 """Positions of Saint Poker for tests, and moves in short form."""
 
 from referee.games.cards import DECK, in_order
-from referee.games.poker import rank
 from referee.games.saint_poker import SaintPoker
 from referee.match.canonical import Json
 
 Cards = str  # "2c Ah": as on the page
-
-
-def ranked(cards: Cards) -> list[int]:
-    return rank(cards.split())
 
 
 def dealt(hands: list[Cards], future: Cards = "", **options: object) -> SaintPoker:

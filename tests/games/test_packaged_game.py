@@ -4,8 +4,7 @@ import http.client
 import re
 import subprocess
 import sys
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import sleep
@@ -20,13 +19,17 @@ from tests.deploy.processes import free_ports
 from tests.games.highest_card import GAME, HOUSE_PLAYER, PAGE, PRESENTATION, TABLE
 
 ROOT = Path(__file__).parents[2]
-FILES = {
-    "rules.py": GAME,
-    "page.md": PAGE,
-    "presentation.json": PRESENTATION,
-    "heuristics.py": HOUSE_PLAYER,
-    "table.js": TABLE,
-}
+BARE = {"__init__.py": "", "rules.py": GAME, "page.md": PAGE, "presentation.json": PRESENTATION}
+FILES = {**BARE, "heuristics.py": HOUSE_PLAYER, "table.js": TABLE}
+LEARN = """
+from referee_extras.gym.aec import env
+from referee_extras.gym.layouts import layout
+from referee_extras.sdk import Bot
+bot, table, found = Bot(), env("highest-card", 3), layout("highest-card")
+bot.decides("highest-card", "show")(lambda question: None)
+table.reset(1)
+print(bot.games, table.action_space("seat_0").n, found.words, found.cards)
+"""
 MAKE_DUE = """
 import sys
 from referee.db.engine import Database
@@ -38,21 +41,17 @@ with database.write() as session:
     create_matches(session, [plan], master_key=bytes(32))
 database.dispose()
 """
-INSTALL = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-index", "--no-deps", "--target")
 
 
-def install(folder: Path, package: str = "highest_card", name: str = "highest-card", **files: str) -> Path:
-    """Build a wheel of a package that brings a game, and install it in the folder."""
-    wheel, info = folder.with_name(f"{package}-1.0-py3-none-any.whl"), f"{package}-1.0.dist-info"
-    contents = {f"{package}/{file}": text for file, text in {"__init__.py": "", **(files or FILES)}.items()}
-    contents[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
-    contents[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    contents[f"{info}/entry_points.txt"] = f"[referee.games]\n{name} = {package}.rules\n"
-    contents[f"{info}/RECORD"] = "".join(f"{file},,\n" for file in [*contents, f"{info}/RECORD"])
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for file, text in contents.items():
-            archive.writestr(file, text)
-    subprocess.run([sys.executable, *INSTALL, str(folder), str(wheel)], check=True)
+def install(folder: Path, package: str = "highest_card", contents: Mapping[str, str] = FILES) -> Path:
+    """Install a package that brings a game in the folder, as pip does."""
+    files = {f"{package}/{file}": text for file, text in contents.items()}
+    info = f"{package}-1.0.dist-info"
+    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
+    files[f"{info}/entry_points.txt"] = f"[referee.games]\nhighest-card = {package}.rules\n"
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     return folder
 
 
@@ -159,3 +158,24 @@ def test_two_packages_with_a_game_of_one_name_are_refused_at_the_start(package: 
         in refused.stderr.replace("\n", " ")
     )
     assert "Traceback" not in refused.stderr
+
+
+def test_without_a_house_player_and_a_table_of_its_own_a_game_is_played_and_shown(tmp_path: Path) -> None:
+    installed = having(install(tmp_path / "bare", contents=BARE))
+    log, page = str(tmp_path / "match.ndjson"), tmp_path / "match.html"
+
+    played = referee("play", "highest-card", "house:3", "house:first", "--log", log, "--html", str(page), **installed)
+    replayed = referee("replay", log, **installed).stdout
+
+    assert played.returncode == 0, played
+    assert "Highest Card" in page.read_text()
+    assert "Shown: house:3 the " in replayed
+    assert "The match is over: " in replayed
+
+
+def test_a_bot_and_a_learner_get_what_they_need_from_the_rules_and_the_page(package: Path) -> None:
+    command = [sys.executable, "-c", LEARN]
+
+    told = subprocess.run(command, env=surroundings(**having(package)), check=True, capture_output=True, text=True)
+
+    assert told.stdout == "['highest-card'] 2 {'phase': ('show', 'over')} ('hand', 'shown')\n"

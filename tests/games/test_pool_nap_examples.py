@@ -1,12 +1,7 @@
-"""Pool Nap: the worked examples and conformity matches of its rules page."""
+"""Pool Nap: the worked examples of its rules page."""
 
-import pytest
-
-from referee.games.pool_nap import PoolNap
-from referee.match.canonical import Json
-from tests.games.conformity import conformity_match, digest
-from tests.games.playing import named
-from tests.games.pool_nap_table import PASS, PLAY_A, begun, bid, next_deal, play, row
+from tests.games.playing import named, row
+from tests.games.pool_nap_table import PASS, PLAY_A, begun, bid, next_deal, play
 
 
 def test_PN_06_PN_17_example_1_a_bid_made() -> None:
@@ -162,30 +157,3 @@ def test_PN_12_PN_13_example_10_trumping_is_free() -> None:
     low, high = state.clone(), state
     assert row(play(low, "3h"), "trick")["winner"] == 0
     assert row(play(high, "Qs"), "trick")["winner"] == 1
-
-
-# -- the conformity matches --
-
-
-@pytest.mark.parametrize(
-    ("seats", "options", "seed", "chips", "decisions", "rows", "expected"),
-    [
-        (2, {}, 11, [33, 66], 240, 444, "a5ad2aec3e1df674"),
-        (3, {}, 12, [47, 0, 102], 300, 515, "d9252e44247e5b4d"),
-        (5, {"all_pass": "dealer_bids", "bid_cover": False}, 13, [0, 182, 0, 68, 0], 360, 567, "d7bbeeef11fa573a"),
-        (
-            *(4, {"ending": "last_player", "start_chips": 10, "round_cap": 60}, 14),
-            *([0, 40, 0, 0], 212, 342, "f96018460155752c"),
-        ),
-        (
-            *(10, {"min_bid": 2, "first_dealer_pays": True, "pot_end": "stay"}, 15),
-            *([0, 0, 0, 0, 88, 0, 0, 0, 0, 0], 303, 416, "5a8a80b2772988e6"),
-        ),
-    ],
-)
-def test_conformity(
-    seats: int, options: Json, seed: int, chips: list[int], decisions: int, rows: int, expected: str
-) -> None:
-    state, taken, log = conformity_match(PoolNap, seats, options, seed)
-
-    assert (state.scores(), taken, len(log), digest(log)) == (chips, decisions, rows, expected)

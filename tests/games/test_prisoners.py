@@ -1,14 +1,11 @@
-"""Prisoners: the worked examples and conformity matches of its rules page."""
+"""Prisoners: the worked examples of its rules page."""
 
 import pytest
 
 from referee.errors import IllegalAction
-from referee.games.prisoners import Prisoners
 from referee.games.prisoners_bids import total
-from referee.match.canonical import Json
-from tests.games.conformity import conformity_match, digest
-from tests.games.playing import named
-from tests.games.prisoners_table import HANDS, TEN_HEARTS, all_pass, begun, row, say
+from tests.games.playing import named, row
+from tests.games.prisoners_table import HANDS, TEN_HEARTS, all_pass, begun, say
 
 # -- the worked examples --
 
@@ -125,7 +122,7 @@ def test_PR_13_example_7_aces_bid_early_and_overtaken() -> None:
     log = say(state, "Ac Ad As", "7d 8d 9d Td")
 
     assert [(event["event"], event.get("seat")) for event in log[:6]] == [
-        *(("bid", 3), ("claim", 3), ("bid", 0), ("pass", 1), ("pass", 2), ("pass", 3)),
+        *(("bid", 3), ("claim", 3), ("bid", 0), ("pass", 1), ("pass", 2), ("pass", 3))
     ]
     assert [event["total"] for event in named(log, "bid")] == [33, 34]
     assert [(event["to"], event["how"]) for event in named(log, "prisoner")] == [(0, "bid"), (3, "claim")]
@@ -194,49 +191,3 @@ def test_PR_08_example_11_cards_run_out() -> None:
     ]
     assert [event["event"] for event in log[-2:]] == ["deal_end", "match_end"]
     assert state.scores() == [300, 0, 0, 0]
-
-
-# -- the conformity matches --
-
-
-@pytest.mark.parametrize(
-    ("players", "options", "seed", "scores", "decisions", "rows", "told", "expected"),
-    [
-        (2, {}, 11, "600 600", 19, 68, [16, 16, 1, 1, 1], "fb79b24e0b480e92"),
-        (3, {"bidding": "single"}, 11, "250 400 550", 27, 75, [19, 20, 1, 1, 1], "bf4efc4fc398389f"),
-        (4, {"direction": "anticlockwise"}, 68, "300 400 350 350", 30, 96, [20, 40, 1, 1, 1], "ac5b6d4959b96221"),
-        (4, {"decks": 2}, 12, "750 900 750 600", 73, 191, [44, 83, 1, 1, 1], "19724b00ae2cf4a1"),
-        (5, {"deals": 2}, 13, "950 1100 1050 750 1100", 126, 435, [86, 226, 2, 1, 1], "a637d862b0d1073d"),
-        (7, {}, 13, "350 350 400 200 350 350 400", 60, 268, [42, 162, 2, 1, 0], "7c59192f78364497"),
-        (
-            *(10, {"bidding": "single"}, 12, "200 400 150 250 450 400 300 150 100 300"),
-            *(85, 334, [52, 218, 1, 1, 1], "4ca8ac8fc7d21b03"),
-        ),
-    ],
-)
-def test_conformity(
-    players: int,
-    options: Json,
-    seed: int,
-    scores: str,
-    decisions: int,
-    rows: int,
-    told: list[int],
-    expected: str,
-) -> None:
-    state, taken, log = conformity_match(Prisoners, players, options, seed)
-
-    assert (" ".join(map(str, state.scores())), taken, len(log)) == (scores, decisions, rows)
-    assert [len(named(log, event)) for event in ("bid", "pass", "claim", "aces", "name_suit")] == told
-    assert digest(log) == expected
-
-
-def test_the_first_conformity_match_begins_as_the_page_tells() -> None:
-    _, _, log = conformity_match(Prisoners, 2, {}, 11)
-
-    deal = row(log, "deal")
-    assert deal["dealer"] == 1
-    assert " ".join(deal["pile"][:5]) == "X1 Ks Jc Qd Js"
-    assert " ".join(deal["deck"][:5]) == "4c 5c 4d 8h Ac"
-    assert (row(log, "name_suit")["seat"], row(log, "name_suit")["suit"]) == (1, "s")
-    assert row(log, "aces")["cards"] == ["Ad", "Ah", "As"]

@@ -1,14 +1,12 @@
-"""Saint Poker: the worked examples and conformity matches of its rules page."""
+"""Saint Poker: the worked examples of its rules page."""
 
 from random import Random
 
 import pytest
 
 from referee.games.saint_poker import SaintPoker
-from referee.match.canonical import Json
-from tests.games.conformity import conformity_match, digest
 from tests.games.playing import answered_by_default, named
-from tests.games.saint_poker_table import Cards, dealt, ranked, river, select, selecting, take
+from tests.games.saint_poker_table import dealt, river, select, selecting, take
 
 
 def test_SP_05_SP_15_example_1_the_example_round_of_the_sheet() -> None:
@@ -98,19 +96,6 @@ def test_SP_07_SP_09_example_6_kickers_and_taking_from_others() -> None:
     assert named(taken, "discard")[0]["cards"] == ["2c", "4s", "6d", "8c", "Qd"]
 
 
-@pytest.mark.parametrize(
-    ("table", "own", "expected"),
-    [
-        ("2c 7d 9h Jc Ks", "3d 4d", [0, 13, 11, 9, 7, 4]),
-        ("2c 7d 9h Jc Ks", "Tc Qc", [4, 13]),
-        ("2h 4h 6h 8h Th", "Ac Ad", [5, 10, 8, 6, 4, 2]),
-        ("8c 8d 8h Ks Kd", "Kc 8s", [7, 8, 13]),
-    ],
-)
-def test_SP_05_example_7_best_five_of_seven(table: Cards, own: Cards, expected: list[int]) -> None:
-    assert ranked(table + " " + own) == expected
-
-
 @pytest.mark.parametrize(("seats", "decisions", "stock"), [(2, 64, 5), (3, 96, 4), (4, 128, 3), (5, 160, 2)])
 def test_SP_01_SP_02_example_8_lengths_of_full_matches(seats: int, decisions: int, stock: int) -> None:
     state = SaintPoker.start(seats)
@@ -130,24 +115,3 @@ def test_SP_02_example_8_a_short_match_without_its_last_pickup() -> None:
 
     assert decisions == 12 == SaintPoker.decision_bound(2, state.options)
     assert [len(own) for own in state.hands] == [6, 6]
-
-
-# -- the conformity matches --
-
-
-@pytest.mark.parametrize(
-    ("seats", "options", "seed", "points", "decisions", "rows", "expected"),
-    [
-        (2, {}, 11, [30, 6], 64, 83, "614261769d729551"),
-        (3, {}, 12, [8, 18, 10], 96, 99, "8c128cc9f487954a"),
-        (4, {"final_pickup": False}, 13, [0, 8, 16, 12], 120, 108, "6ff5ef51d21d78d5"),
-        (5, {}, 14, [7, 7, 7, 0, 15], 160, 133, "396c215fb4e50541"),
-        (5, {"rounds": 3}, 15, [3, 0, 0, 2, 1], 60, 51, "b5e56379c037ff8f"),
-    ],
-)
-def test_conformity(
-    seats: int, options: Json, seed: int, points: list[int], decisions: int, rows: int, expected: str
-) -> None:
-    state, taken, log = conformity_match(SaintPoker, seats, options, seed)
-
-    assert (state.scores(), taken, len(log), digest(log)) == (points, decisions, rows, expected)

@@ -38,26 +38,22 @@ def questions(name: str = "pool-nap", seats: int = 3) -> list[Json]:
     return [one for one in asked if len(one["legal_actions"]) > 2][:6]
 
 
-def test_a_search_elsewhere_finds_the_same_action(pool: SearchPool) -> None:
-    async def found() -> list[Json]:
-        return list(await asyncio.gather(*(pool.search("pool-nap", asked, 2**127 + 5) for asked in questions())))
+async def test_a_search_elsewhere_finds_the_same_action(pool: SearchPool) -> None:
+    found = await asyncio.gather(*(pool.search("pool-nap", asked, 2**127 + 5) for asked in questions()))
 
-    assert asyncio.run(found()) == [search_action("pool-nap", asked, 2**127 + 5) for asked in questions()]
+    assert found == [search_action("pool-nap", asked, 2**127 + 5) for asked in questions()]
 
 
-def test_a_process_that_dies_is_replaced_and_its_search_repeated(pool: SearchPool) -> None:
+async def test_a_process_that_dies_is_replaced_and_its_search_repeated(pool: SearchPool) -> None:
     (asked, *_), started = questions(), list[int]()
 
-    async def killed() -> Json:
-        await pool.search("pool-nap", asked, 7)
-        (process,) = started[:] = pool.processes()
-        os.kill(process, signal.SIGSTOP)
-        searching = asyncio.create_task(pool.search("pool-nap", asked, 7))
-        await asyncio.sleep(0)
-        os.kill(process, signal.SIGKILL)
-        return await searching
-
-    assert asyncio.run(killed()) == search_action("pool-nap", asked, 7)
+    await pool.search("pool-nap", asked, 7)
+    (process,) = started[:] = pool.processes()
+    os.kill(process, signal.SIGSTOP)
+    searching = asyncio.create_task(pool.search("pool-nap", asked, 7))
+    await asyncio.sleep(0)
+    os.kill(process, signal.SIGKILL)
+    assert (await searching) == search_action("pool-nap", asked, 7)
     assert pool.processes() != started
 
 

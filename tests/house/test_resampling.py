@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 
 from referee.conformance.positions import scenarios
-from referee.games import catalogue, game
+from referee.games import catalogue
 from referee.games.cards import RANKS
 from referee.games.pool_nap import PoolNap
 from referee.games.state import Seat, State
 from referee.house.resampling import RESAMPLE, pool_nap, prisoners
 from referee.house.resampling.dealing import deal
-from referee.match.log import parse_row
 from tests.games import prince_albert, prisoners_table
 from tests.games.playing import positions
 from tests.games.rummy_royal import begun, choose
-from tests.golden import RECORDED, path
 
 every_game = pytest.mark.parametrize("name", sorted(catalogue()))
 HIDDEN = {  # members of a position that no seat sees in full
@@ -184,18 +182,3 @@ def test_a_card_taken_off_a_pile_stays_known_until_it_is_discarded() -> None:
     for seed in range(40):
         drawn = agrees(state, seat, Random(seed))
         assert "Ks" in drawn.observation(0)["hands"][0]
-
-
-@pytest.mark.parametrize("name", sorted(RECORDED))
-def test_golden_matches_agree_at_every_question(name: str) -> None:
-    header, *rows = [parse_row(line) for line in path(name).read_bytes().splitlines()]
-    state, chance = game(header["game"]).start(header["seats"], header["options"]), Random(4)
-
-    for row in rows:
-        if row["type"] == "chance":
-            state.resolve(row["outcome"])
-        elif row["type"] == "decision":
-            agrees(state, row["seat"], chance)
-            state.apply(row["seat"], row["action"])
-
-    assert state.over

@@ -14,7 +14,7 @@ from tests.games.rummy_royal import begun, choose
 
 every_player = pytest.mark.parametrize("player", [player.key for player in LEVELS])
 every_table = pytest.mark.parametrize(
-    ("game", "seats"), [(name, seats) for name, game in catalogue().items() for seats in game.seats]
+    ("game", "seats"), [(name, game.seats[place]) for name, game in catalogue().items() for place in (0, -1)]
 )
 
 

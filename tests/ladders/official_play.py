@@ -3,13 +3,14 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from referee.bots import house_bots
 from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder, LadderMember
+from referee.matches.states import PLAYABLE, MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY
@@ -48,6 +49,12 @@ def later(world: World, **time: float) -> None:
 def finish_all(world: World) -> None:
     for claim in world.claim(100):
         world.finish(claim)
+
+
+def end_all(world: World) -> None:
+    """End all matches, as if they were played, without results."""
+    ended = {"status": MatchState.FINISHED, "finished_at": world.clock.utc_now()}
+    world.execute(update(StoredMatch).where(StoredMatch.status.in_(PLAYABLE)).values(ended))
 
 
 def member_of(world: World, bot_id: str, game: str = GAME) -> LadderMember:

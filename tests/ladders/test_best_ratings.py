@@ -22,8 +22,7 @@ def rated(world: World, bot_id: str, other: str, points: int, games: int = 30) -
 
 
 def best_of(world: World, ladder_id: str, owner_id: str) -> int | None:
-    with world.database.read() as session:
-        found = find_best_rating(session, ladder_id, owner_id)
+    found = world.read(find_best_rating, ladder_id, owner_id)
     return None if found is None else found // MICRO
 
 
@@ -48,8 +47,7 @@ def test_F6_another_bot_of_the_owner_and_a_retired_one_count(world: World) -> No
     strong, fresh = world.bot(owner), world.bot(owner)
     ladder_id = rated(world, strong, other, 1_650)
     rated(world, fresh, other, 1_480, games=3)
-    with world.database.write() as session:
-        retirement.retire_bot(session, strong)
+    world.write(retirement.retire_bot, strong)
 
     assert best_of(world, ladder_id, owner) == 1_650
     assert best_of(world, "lad_" + "0" * 26, owner) is None

@@ -14,8 +14,7 @@ from tests.database.world import START, World, manifest_of
 
 
 def listed(world: World, **filters: Any) -> list[str]:
-    with world.database.read() as session:
-        return [bot.id for bot in directory.list_bots(session, **filters).items]
+    return [bot.id for bot in world.read(directory.list_bots, **filters).items]
 
 
 def played(world: World) -> tuple[list[str], str]:
@@ -49,8 +48,7 @@ def test_bots_are_filtered_by_game_and_level(world: World) -> None:
 
 def test_only_official_ladders_make_a_level(world: World) -> None:
     (weak, strong), fresh = played(world)
-    with world.database.write() as session:
-        session.execute(update(Ladder).values(official=False))
+    world.execute(update(Ladder).values(official=False))
 
     assert set(listed(world, level="unrated")) == {weak, strong, fresh}
 
@@ -59,10 +57,8 @@ def test_bots_are_active_by_the_last_change_of_a_rating(world: World) -> None:
     (weak, strong), _ = played(world)
     assert listed(world, active_days=1) == [strong, weak]
 
-    with world.database.read() as session:
-        now = current_time(session)
-    with world.database.write() as session:
-        session.execute(update(LedgerEntry).values(created_at=now - timedelta(days=8)))
+    now = world.read(current_time)
+    world.execute(update(LedgerEntry).values(created_at=now - timedelta(days=8)))
 
     assert (listed(world, active_days=7), listed(world, active_days=9)) == ([], [strong, weak])
 

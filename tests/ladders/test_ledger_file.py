@@ -1,14 +1,11 @@
 """The ledger file of a ladder: docs/refold.py, which uses no code of the project, reproduces every number in it."""
 
 import csv
-import gzip
 import importlib.util
 import io
 import runpy
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from itertools import groupby
@@ -17,28 +14,24 @@ from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, delete, event, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
-import referee
 from referee.audit import repairs
 from referee.audit.stored_ladders import check_ladder
-from referee.bots import bots, house_bots
+from referee.bots import house_bots
 from referee.bots.tables import Bot
-from referee.db.engine import is_writing
 from referee.db.ids import new_id
-from referee.ladders import ledger, ledger_csv, ledger_entries, ratings
+from referee.ladders import ledger, ledger_csv, ratings
 from referee.ladders.rating_replay import RatedSeats
-from referee.ladders.tables import DailyExchange, LedgerEntry, LedgerPart, Rating, RatingChange
+from referee.ladders.tables import DailyExchange, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.ratings.elo import MICRO, START
 from referee.ratings.exchange import ANCHORS_CAP, OWNERS_CAP
-from referee.workflows.erasing import account_deletion, erasure
-from referee.workflows.voids import voiding
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "refold.py"
+WHY = "at random"
 FACTS = [fact.name for fact in fields(RatedSeats)]
 
 Row = dict[str, str]
@@ -70,21 +63,8 @@ def test_the_script_says_how_it_is_used(
 
 
 def file_of(world: World, ladder_id: str) -> bytes:
-    with world.database.read() as session:
-        until = ratings.last_seq(session, ladder_id)
+    until = world.read(ratings.last_seq, ladder_id)
     return b"".join(ledger_csv.ledger_csv(world.database, ladder_id, until))
-
-
-def store_parts(world: World, ladder_id: str) -> int:
-    """Store all parts that are missing. Return their number."""
-    return sum(1 for _ in iter(lambda: ledger_csv.store_next_part(world.database, ladder_id), False))
-
-
-def computed_file(world: World, ladder_id: str) -> bytes:
-    """Return the file without the parts, which are lost."""
-    with world.database.write() as session:
-        session.execute(delete(LedgerPart))
-    return file_of(world, ladder_id)
 
 
 def rows_of(world: World, ladder_id: str) -> list[Row]:
@@ -133,11 +113,6 @@ def enter(world: World, results: list[Result]) -> None:
             for one in results
         ]
         ledger.enter_results(session, counting)
-
-
-def make_void(world: World, result: Result) -> None:
-    with world.database.write() as session:
-        voiding.void_match(session, result.match_id, "at random", created_by=None, master_key=MASTER_KEY)
 
 
 @dataclass
@@ -198,12 +173,12 @@ def play_on(world: World, played: Campaign, like: Result, results: int) -> None:
     dice = played.dice
     entered: list[Result] = []
     never, *first = copies(world, like, [played.table() for _ in range(30)])
-    make_void(world, never)  # before its result is entered
+    world.void(never.match_id, WHY)  # before its result is entered
     waiting = dice.sample(first, len(first))  # results are entered in a different order than the matches ended
     while len(entered) < results:
         enter(world, waiting)
         entered += waiting
-        make_void(world, entered.pop(dice.randrange(len(entered))))
+        world.void(entered.pop(dice.randrange(len(entered))).match_id, WHY)
         with world.database.read() as session:
             at_cap = select(DailyExchange).where(func.abs(DailyExchange.gain).in_((ANCHORS_CAP, OWNERS_CAP)))
             played.capped += bool(session.scalars(at_cap).all())
@@ -211,22 +186,20 @@ def play_on(world: World, played: Campaign, like: Result, results: int) -> None:
         if dice.random() < 0.4:
             played.register()
         waiting = copies(world, like, [played.table() for _ in range(dice.randrange(1, 40))])
-        store_parts(world, str(like.ladder_id))
     enter(world, waiting)
 
 
 def differences(world: World, ladder_id: str) -> list[str]:
     """Return what docs/refold.py and the audit of ladders find."""
     file = io.StringIO(file_of(world, ladder_id).decode(), newline="")
-    with world.database.read() as session:
-        audited = [str(found) for found in check_ladder(session, ladder_id)]
+    audited = [str(found) for found in world.read(check_ladder, ladder_id)]
     return [*refold.check(file), *audited]
 
 
 def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 20)
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_QUERY", 20)
     played = campaign(world, seed=5)
     first = world.play(played.bots[:3])
     ladder = str(first.ladder_id)
@@ -237,18 +210,13 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
         session.execute(update(Rating).where(Rating.bot_id == played.anchor).values(balance=Rating.balance + 7))
         session.execute(update(DailyExchange).values(gain=DailyExchange.gain - 7))
         session.execute(update(RatingChange).where(RatingChange.seq % 50 == 0).values(after=RatingChange.after + 7))
-    with world.database.read() as session:
-        kinds = {found.kind for found in check_ladder(session, ladder)}
+    kinds = {found.kind for found in world.read(check_ladder, ladder)}
     assert kinds == {"rating", "exchange", "change"}
-    with world.database.write() as session:
-        repairs.repair_ladder(session, ladder)
+    world.write(repairs.repair_ladder, ladder)
 
-    assert store_parts(world, ladder) > 20
-    file = file_of(world, ladder)
     rows = rows_of(world, ladder)
 
     assert differences(world, ladder) == []
-    assert computed_file(world, ladder) == file
     entries = [list(group) for _, group in groupby(rows, key=lambda row: row["entry"])]
     assert {entry[0]["kind"] for entry in entries} == {"result", "void", "repair"}
     assert [int(row["entry"]) for row in rows] == sorted(int(row["entry"]) for row in rows)
@@ -334,8 +302,8 @@ def test_entries_say_what_they_are_and_seats_that_do_not_count_move_nobody(world
         [{"bots": bots, "placements": [1, 2, 3], "rated": rated} for rated in ([False, True, True], [True] * 3)],
     )
     enter(world, [unrated])
-    make_void(world, first)
-    make_void(world, never)
+    world.void(first.match_id, WHY)
+    world.void(never.match_id, WHY)
 
     rows = rows_of(world, str(first.ladder_id))
 
@@ -345,200 +313,42 @@ def test_entries_say_what_they_are_and_seats_that_do_not_count_move_nobody(world
         *(("void", first.match_id, "", "", True) for _ in range(3)),
         ("void", never.match_id, "", "", False),
     ]
-    assert [row["reason"] for row in rows] == [*["at random"] * 3, *[""] * 3, *["at random"] * 4]
+    assert [row["reason"] for row in rows] == [*[WHY] * 3, *[""] * 3, *[WHY] * 4]
     assert [row["bot"] for row in rows[6:]] == [*sorted(bots), ""]
 
 
-def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World) -> None:
+def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World, statements: list[str]) -> None:
     bots = world.bots(3)
     first = world.play(bots)
 
     def asked() -> int:
-        statements: list[str] = []
-
-        def hear(*said: Any) -> None:
-            statements.append(said[2])
-
-        event.listen(Engine, "before_cursor_execute", hear)
+        statements.clear()
         file_of(world, str(first.ladder_id))
-        event.remove(Engine, "before_cursor_execute", hear)
         return len(statements)
 
-    make_void(world, first)
+    world.void(first.match_id, WHY)
     before = asked()
     seated = {"bots": bots, "placements": [1, 2, 3], "rated": [True] * 3}
     results = copies(world, first, [seated for _ in range(60)])
     enter(world, results)
     for result in results[::10]:
-        make_void(world, result)
+        world.void(result.match_id, WHY)
 
     assert len(rows_of(world, str(first.ladder_id))) > 61 * 3 + 7
     assert asked() == before
 
 
-def test_a_file_reads_stored_parts_and_only_the_latest_entries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 10)
-    bots = world.bots(3)
-    first = world.play(bots)
-    ladder = str(first.ladder_id)
-    seated = {"bots": bots, "placements": [1, 2, 3], "rated": [True] * 3}
-    results = copies(world, first, [seated for _ in range(128)])
-
-    def entries_read() -> int:
-        """Return the number of ledger entries that are read for a file: those computed."""
-        read: list[int] = []
-
-        def note(entry: LedgerEntry, _: Any) -> None:
-            read.append(entry.seq)
-
-        event.listen(LedgerEntry, "load", note)
-        file_of(world, ladder)
-        event.remove(LedgerEntry, "load", note)
-        return len(read)
-
-    enter(world, results[:28])
-    assert (store_parts(world, ladder), entries_read()) == (2, 9)
-    enter(world, results[28:])
-    assert (store_parts(world, ladder), entries_read()) == (10, 9)
-    make_void(world, results[55])
-    assert entries_read() == 10 + 9 + 1  # the part of the voided result, and the void
-
-    file = file_of(world, ladder)
-    assert store_parts(world, ladder) == 2
-    assert entries_read() == 0
-    assert file == file_of(world, ladder) == computed_file(world, ladder)
-
-
-def test_what_owners_and_operators_do_leaves_the_stored_rows_right(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
-    played = [world.play(world.bots(3)) for _ in range(4)]
-    ladder = str(played[0].ladder_id)
-    with world.database.write() as session:  # a wrong number, which the repair corrects
-        session.execute(update(RatingChange).where(RatingChange.bot_id == played[2].bots[0]).values(after=7))
-    assert store_parts(world, ladder) == 4
-    before = file_of(world, ladder)
-
-    with world.database.write() as session:
-        renamed = bots.get_bot(session, played[0].bots[0])
-        bots.edit(session, renamed.id, revision=renamed.revision, name="Another name")
-        erasure.delete_bot(session, played[0].bots[1], master_key=MASTER_KEY)
-        erasure.finish_erasures(session)
-        owner = bots.get_bot(session, played[1].bots[0]).owner_id
-        account_deletion.delete_account(session, None, owner, reason="asked", master_key=MASTER_KEY)
-    assert before == file_of(world, ladder) == computed_file(world, ladder)
-    store_parts(world, ladder)
-    make_void(world, played[3])
-    voided = file_of(world, ladder)
-    store_parts(world, ladder)
-    with world.database.write() as session:
-        repairs.repair_ladder(session, ladder)
-    repaired = file_of(world, ladder)
-
-    assert before != voided != repaired
-    assert repaired == computed_file(world, ladder)
-
-
-def test_parts_of_another_version_are_not_used_and_are_replaced(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
-    played = [world.play(world.bots(2)) for _ in range(3)]
-    ladder = str(played[0].ladder_id)
-    file = file_of(world, ladder)
-    assert store_parts(world, ladder) == 3
-    with world.database.write() as session:
-        session.execute(update(LedgerPart).values(program_version="0.0.1", gzip_csv=gzip.compress(b"earlier columns")))
-
-    assert file_of(world, ladder) == file
-    assert store_parts(world, ladder) == 3
-    assert file_of(world, ladder) == file
-    with monkeypatch.context() as earlier:
-        earlier.setattr(referee, "__version__", "0.0.1")
-        assert store_parts(world, ladder) == 0  # a scheduler of that version still has its own
-    with world.database.write() as session:
-        ledger_csv.delete_other_versions(session)
-        assert set(session.scalars(select(LedgerPart.program_version))) == {referee.__version__}
-
-
-def test_a_void_that_is_not_committed_yet_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
-    played = world.play(world.bots(2))
-    ladder = str(played.ladder_id)
-
-    with ThreadPoolExecutor(1) as thread:
-        with world.database.write() as session:
-            voiding.void_match(session, played.match_id, "a bug", created_by=None, master_key=MASTER_KEY)
-            storing = thread.submit(ledger_csv.store_next_part, world.database, ladder)
-            with pytest.raises(TimeoutError):
-                storing.result(timeout=0.5)  # it waits for the void
-        assert storing.result(timeout=30)
-    store_parts(world, ladder)
-    file = file_of(world, ladder)
-
-    assert file.count(b",void,") == 4  # two seats, and two bots whose ratings changed
-    assert file == computed_file(world, ladder)
-
-
-def change_by_void(world: World, result: Result) -> None:
-    make_void(world, result)
-
-
-def change_by_repair(world: World, result: Result) -> None:
-    """Correct a wrong number."""
-    with world.database.write() as session:
-        session.execute(update(RatingChange).where(RatingChange.bot_id == result.bots[0]).values(after=7))
-    with world.database.write() as session:
-        repairs.repair_ladder(session, str(result.ladder_id))
-
-
-@pytest.mark.parametrize("change", [change_by_void, change_by_repair])
-def test_rows_that_change_while_a_part_is_computed_are_not_stored(
-    world: World, monkeypatch: pytest.MonkeyPatch, change: Callable[[World, Result], None]
-) -> None:
-    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", 1)
-    played = world.play(world.bots(2))
-    ladder, waiting = str(played.ladder_id), [played]
-
-    compute = ledger_csv._compute_csv
-
-    def compute_then_change(*span: Any) -> Iterator[bytes]:
-        assert not is_writing()
-        yield from compute(*span)
-        if waiting:
-            change(world, waiting.pop())
-
-    with monkeypatch.context() as slow:
-        slow.setattr(ledger_csv, "_compute_csv", compute_then_change)
-        assert ledger_csv.store_next_part(world.database, ladder)
-    assert not waiting
-    with world.database.read() as session:
-        assert session.scalars(select(LedgerPart)).all() == []
-    assert store_parts(world, ladder) >= 1
-
-    assert file_of(world, ladder) == computed_file(world, ladder)
-
-
-@pytest.mark.parametrize("stored", [False, True])
-def test_memory_does_not_grow_with_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch, stored: bool) -> None:
-    monkeypatch.setattr(ledger_entries, "ENTRIES_PER_QUERY", 50)
-    monkeypatch.setattr(ledger_csv, "ROWS_A_PIECE", 50)
-    monkeypatch.setattr(ledger_csv, "BYTES_A_PIECE", 4_096)
+def test_memory_does_not_grow_with_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_csv, "ENTRIES_PER_QUERY", 50)
     first = world.play(world.bots(2))
     ladder = str(first.ladder_id)
 
     def append(entries: int) -> None:
         entry = {"ladder_id": ladder, "kind": "repair", "rating_rules": 3, "created_at": world.clock.moment}
-        with world.database.write() as session:
-            session.execute(insert(LedgerEntry), [{**entry, "reason": f"number {at:026}"} for at in range(entries)])
+        world.execute(insert(LedgerEntry), [{**entry, "reason": f"number {at:026}"} for at in range(entries)])
 
     def peak() -> tuple[int, int]:
-        with world.database.read() as session:
-            until = ratings.last_seq(session, ladder)
-        if stored:
-            monkeypatch.setattr(ledger_csv, "ENTRIES_PER_PART", until)
-            with world.database.write() as session:
-                session.execute(delete(LedgerPart))
-            assert store_parts(world, ladder) == 1
+        until = world.read(ratings.last_seq, ladder)
         tracemalloc.start()
         try:
             size = sum(len(piece) for piece in ledger_csv.ledger_csv(world.database, ladder, until))

@@ -1,6 +1,7 @@
 """Final standings of months: they follow from the ledger, however late they are stored, and nothing changes them."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -13,10 +14,8 @@ from referee.ladders import months
 from referee.ladders.ladder_rows import load_rows
 from referee.ladders.rating_errors import refresh_errors
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow
-from referee.matches.tables import Result
-from referee.workflows.voids import voiding
+from referee.matches.tables import Result, StoredMatch
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
 from workers.month_closing import LOOK_S, MonthCloser
 
 NOVEMBER, DECEMBER = date(2026, 11, 1), date(2026, 12, 1)
@@ -29,8 +28,10 @@ def play(world: World, bots: list[str], matches: int, *, choice: int = 0) -> Res
     return result
 
 
-def set_time(world: World, moment: datetime) -> None:
-    world.clock.moment = moment
+def void_last(world: World) -> None:
+    """Void the last result that counts."""
+    query = select(Result.match_id).join(StoredMatch).where(StoredMatch.status == "finished")
+    world.void(world.scalars(query.order_by(Result.seq.desc()))[0])
 
 
 def close_all(world: World) -> list[date]:
@@ -38,8 +39,7 @@ def close_all(world: World) -> list[date]:
     closer = MonthCloser(world.database)
     while closer.step() != LOOK_S:
         pass
-    with world.database.read() as session:
-        return list(session.scalars(select(LadderMonth.month).order_by(LadderMonth.month)))
+    return world.scalars(select(LadderMonth.month).order_by(LadderMonth.month))
 
 
 def rows_of(world: World, ladder_id: str, month: date) -> list[MonthRow]:
@@ -50,14 +50,14 @@ def rows_of(world: World, ladder_id: str, month: date) -> list[MonthRow]:
 @pytest.fixture
 def november(world: World) -> str:
     """Return the id of a ladder on which two bots played 12 matches in November."""
-    set_time(world, MID_NOVEMBER)
+    world.clock.moment = MID_NOVEMBER
     return str(play(world, world.bots(2), 12).ladder_id)
 
 
 def test_a_month_is_closed_ten_minutes_after_its_end_and_once(world: World, november: str) -> None:
-    set_time(world, datetime(2026, 12, 1, 0, 9, tzinfo=UTC))
+    world.clock.moment = datetime(2026, 12, 1, 0, 9, tzinfo=UTC)
     assert close_all(world) == []
-    set_time(world, datetime(2026, 12, 1, 0, 10, tzinfo=UTC))
+    world.clock.moment = datetime(2026, 12, 1, 0, 10, tzinfo=UTC)
 
     assert close_all(world) == [NOVEMBER]
 
@@ -76,13 +76,12 @@ def test_a_month_is_closed_ten_minutes_after_its_end_and_once(world: World, nove
 
 def test_months_are_closed_late_as_they_stood_then(world: World) -> None:
     bots = world.bots(3)
-    set_time(world, MID_NOVEMBER)
+    world.clock.moment = MID_NOVEMBER
     ladder = str(play(world, bots[:2], 3).ladder_id)
-    with world.database.read() as session:
-        stood = {row.bot_id: row.value for row in load_rows(session, ladder).page.items}
-    set_time(world, datetime(2027, 2, 3, tzinfo=UTC))  # nothing is played in December and January
+    stood = {row.bot_id: row.value for row in world.read(load_rows, ladder).page.items}
+    world.clock.moment = datetime(2027, 2, 3, tzinfo=UTC)  # nothing is played in December and January
     play(world, bots[1:], 2, choice=1)
-    set_time(world, datetime(2027, 3, 1, 0, 10, tzinfo=UTC))
+    world.clock.moment = datetime(2027, 3, 1, 0, 10, tzinfo=UTC)
 
     assert close_all(world) == [NOVEMBER, date(2027, 2, 1)]
 
@@ -94,45 +93,30 @@ def test_months_are_closed_late_as_they_stood_then(world: World) -> None:
 
 
 def test_nothing_changes_a_closed_month(world: World, november: str) -> None:
-    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
+    world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
     close_all(world)
     before = [(row.bot_id, row.rank, row.value, row.name) for row in rows_of(world, november, NOVEMBER)]
 
-    with world.database.write() as session:
-        last = session.scalars(select(Result.match_id).order_by(Result.seq.desc()).limit(1)).one()
-        voiding.void_match(session, last, "a cable was cut", created_by=None, master_key=MASTER_KEY)
-        session.execute(update(Bot).values(name=Bot.name + " II"))
+    void_last(world)
+    world.execute(update(Bot).values(name=Bot.name + " II"))
     play(world, [bot for bot, *_ in before], 2, choice=1)
     close_all(world)
 
     assert [(row.bot_id, row.rank, row.value, row.name) for row in rows_of(world, november, NOVEMBER)] == before
 
 
-def test_voids_of_the_same_month_count(world: World, november: str) -> None:
-    with world.database.write() as session:
-        last = session.scalars(select(Result.match_id).order_by(Result.seq.desc()).limit(1)).one()
-        voiding.void_match(session, last, "a cable was cut", created_by=None, master_key=MASTER_KEY)
-    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
+def test_voids_of_the_same_month_count_and_those_of_an_earlier_one_do_not(world: World, november: str) -> None:
+    void_last(world)
+    world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
 
     close_all(world)
 
     assert [row.matches for row in rows_of(world, november, NOVEMBER)] == [11, 11]
-    with world.database.read() as session:
-        assert months.get_month(session, november, NOVEMBER).month.matches == 11
-
-
-def test_voids_of_an_earlier_month_leave_the_matches_of_a_month(world: World, november: str) -> None:
-    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
+    assert world.read(months.get_month, november, NOVEMBER).month.matches == 11
+    void_last(world)
+    play(world, [row.bot_id for row in rows_of(world, november, NOVEMBER)], 10)
+    world.clock.moment = datetime(2027, 1, 2, tzinfo=UTC)
     close_all(world)
-    bots = [row.bot_id for row in rows_of(world, november, NOVEMBER)]
-    with world.database.write() as session:
-        last = session.scalars(select(Result.match_id).order_by(Result.seq.desc()).limit(1)).one()
-        voiding.void_match(session, last, "a cable was cut", created_by=None, master_key=MASTER_KEY)
-    play(world, bots, 10)
-    set_time(world, datetime(2027, 1, 2, tzinfo=UTC))
-
-    close_all(world)
-
     assert [row.matches for row in rows_of(world, november, DECEMBER)] == [10, 10]
 
 
@@ -149,12 +133,11 @@ def test_a_champion_is_the_best_bot_that_is_not_provisional_and_played_in_the_mo
 
 
 def test_a_champion_is_named_on_the_month_and_among_the_titles_of_the_bot(world: World) -> None:
-    set_time(world, MID_NOVEMBER)
+    world.clock.moment = MID_NOVEMBER
     ladder = str(play(world, world.bots(2), 30).ladder_id)
     refresh_errors(world.database, ladder)
-    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
-    with world.database.write() as session:
-        session.execute(update(Ladder).where(Ladder.id == ladder).values(official=True, daily_matches=48))
+    world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
+    world.execute(update(Ladder).where(Ladder.id == ladder).values(official=True, daily_matches=48))
 
     close_all(world)
 
@@ -174,39 +157,31 @@ def test_a_champion_is_named_on_the_month_and_among_the_titles_of_the_bot(world:
 
 
 def test_two_schedulers_store_a_month_once(world: World, november: str) -> None:
-    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
-    closed: list[bool] = []
+    world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
     barrier = threading.Barrier(3)
 
-    def close() -> None:
-        barrier.wait()
-        closed.append(months.close_month(world.database, november, NOVEMBER))
+    def close(_: int) -> bool:
+        barrier.wait(timeout=30)
+        return months.close_month(world.database, november, NOVEMBER)
 
-    threads = [threading.Thread(target=close) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(3) as threads:
+        closed = list(threads.map(close, range(3)))
 
     assert sorted(closed) == [False, False, True]
-    with world.database.read() as session:
-        assert session.scalars(select(func.count()).select_from(MonthRow)).one() == 2
+    assert world.one(select(func.count()).select_from(MonthRow)) == 2
 
 
 def test_a_frozen_ladder_waits_for_its_repair_and_a_broken_one_delays_no_other(
     world: World, november: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = str(play(world, world.bots(3), 1).ladder_id)
-    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
-    with world.database.write() as session:
-        session.execute(update(Ladder).where(Ladder.id == november).values(frozen_reason="a wrong rating"))
+    world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
+    world.execute(update(Ladder).where(Ladder.id == november).values(frozen_reason="a wrong rating"))
     assert close_all(world) == [NOVEMBER]
-    with world.database.read() as session:
-        assert session.scalars(select(LadderMonth.ladder_id)).all() == [other]
-    with world.database.write() as session:
-        session.execute(update(Ladder).values(frozen_reason=None))
+    assert world.scalars(select(LadderMonth.ladder_id)) == [other]
+    world.execute(update(Ladder).values(frozen_reason=None))
     third = str(play(world, world.bots(4), 1).ladder_id)
-    set_time(world, datetime(2027, 1, 2, tzinfo=UTC))
+    world.clock.moment = datetime(2027, 1, 2, tzinfo=UTC)
     close = months.close_month
 
     def fail_on_first(database: Database, ladder_id: str, month: date) -> bool:
@@ -223,11 +198,11 @@ def test_a_frozen_ladder_waits_for_its_repair_and_a_broken_one_delays_no_other(
 
 
 def test_an_entry_with_a_time_before_the_last_closed_month_belongs_to_the_next_one(world: World, november: str) -> None:
-    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
+    world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
     close_all(world)
-    set_time(world, MID_NOVEMBER + timedelta(days=1))  # the clock was set back
+    world.clock.moment = MID_NOVEMBER + timedelta(days=1)  # the clock was set back
     play(world, world.bots(2), 1)
-    set_time(world, datetime(2027, 1, 2, tzinfo=UTC))
+    world.clock.moment = datetime(2027, 1, 2, tzinfo=UTC)
 
     assert close_all(world) == [NOVEMBER, DECEMBER]
 
@@ -235,7 +210,7 @@ def test_an_entry_with_a_time_before_the_last_closed_month_belongs_to_the_next_o
 
 
 def test_pages_of_months_and_rows_join(world: World) -> None:
-    set_time(world, datetime(2026, 8, 15, tzinfo=UTC))
+    world.clock.moment = datetime(2026, 8, 15, tzinfo=UTC)
     bots = world.bots(5)
     for number in range(4):
         last = play(world, bots[number : number + 2], 2)
@@ -251,7 +226,8 @@ def test_pages_of_months_and_rows_join(world: World) -> None:
         upper = months.list_rows(session, whole[0].month, limit=2)
         lower = months.list_rows(session, whole[0].month, limit=3, cursor=upper.next)
     assert [one.month.month for one in (*first.items, *second.items)] == [one.month.month for one in whole]
-    assert [months.format_month(one.month.month) for one in whole] == ["2026-11", "2026-10", "2026-09", "2026-08"]
+    assert [one.name for one in whole] == ["2026-11", "2026-10", "2026-09", "2026-08"]
+    assert months.following(DECEMBER) == months.parse_month("2027-01")
     assert [row.bot_id for row in (*upper.items, *lower.items)] == [row.bot_id for row in rows]
     assert (len(rows), second.next, lower.next) == (5, None, None)
 
@@ -260,9 +236,3 @@ def test_pages_of_months_and_rows_join(world: World) -> None:
 def test_a_text_that_is_no_month_is_refused(text: str) -> None:
     with pytest.raises(BadOption, match="2026-11"):
         months.parse_month(text)
-
-
-def test_months_follow_each_other() -> None:
-    assert months.following(NOVEMBER) == DECEMBER
-    assert months.following(DECEMBER) == date(2027, 1, 1)
-    assert months.format_month(months.parse_month("2026-02")) == "2026-02"

@@ -13,11 +13,9 @@ from referee.ladders.members import Membership
 from referee.ladders.official import load_official_ladders
 from referee.ladders.tables import LadderMember
 from referee.workflows.explaining import waiting
-from referee.workflows.voids import match_cancellation
 from tests.database.checks import BOTH, called, checked, on_one_database
 from tests.database.world import GAME, World
-from tests.ladders.official_play import later, member_of, poker_bot, prepare, seated, sweep
-from tests.surroundings import MASTER_KEY
+from tests.ladders.official_play import end_all, later, member_of, poker_bot, prepare, seated, sweep
 
 PACE = next(ladder.daily_matches for ladder in load_official_ladders() if ladder.game == GAME)
 
@@ -73,9 +71,7 @@ def sweep_and_end(world: World, bot_id: str) -> bool:
     """Make the matches that are due after 31 s, and end them. Return whether the bot had one."""
     later(world, seconds=31)
     made = sweep(world)
-    with world.database.write() as session:
-        for match in made:
-            match_cancellation.cancel_match(session, match.id, master_key=MASTER_KEY)
+    end_all(world)
     return any(bot_id in seated(world, match) for match in made)
 
 
@@ -155,8 +151,7 @@ def test_a_new_version_plays_immediately_when_the_bot_has_had_its_matches_of_the
 
     new_version(world, bot_id, "2")
 
-    with world.database.read() as session:
-        (waits,) = waiting.explain_waiting(session, bot_id, runner_slots=4).ladders
+    (waits,) = world.read(waiting.explain_waiting, bot_id, runner_slots=4).ladders
     assert waits.reason.code == "official_next"
     assert play_on(world, bot_id) == 15
     assert due(world, bot_id) == before
@@ -224,25 +219,6 @@ def test_opponents_of_a_new_version_keep_their_own_matches(ladder_world: World) 
     assert [member.due_at for member in found] == [last] * 3
     world.clock.moment = last
     assert {*opponents} <= {bot for match in sweep(world) for bot in seated(world, match)}
-
-
-@on_one_database
-def test_a_version_that_plays_immediately_never_plays_two_matches_at_a_time_nor_against_siblings(
-    ladder_world: World,
-) -> None:
-    world = ladder_world
-    owner = world.account()
-    pair = [poker_bot(world, owner_id=owner) for _ in range(2)]
-    for bot_id in pair:
-        change(world, bot_id, matches=100)
-        new_version(world, bot_id, "2")
-    later(world, seconds=31)
-
-    made = sweep(world)
-
-    assert len(made) == 2
-    assert all(len({*seated(world, match)} & {*pair}) == 1 for match in made)
-    assert sweep(world) == []
 
 
 def test_what_is_left_is_never_negative() -> None:

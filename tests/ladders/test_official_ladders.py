@@ -15,10 +15,9 @@ from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.settings import BadSettings
 from referee.workflows.bots import pausing
-from referee.workflows.voids import match_cancellation
 from tests.database.checks import on_one_database
 from tests.database.world import GAME, World, manifest_of
-from tests.ladders.official_play import finish_all, later, member_of, poker_bot, prepare, seated, sweep
+from tests.ladders.official_play import end_all, finish_all, later, member_of, poker_bot, prepare, seated, sweep
 from tests.surroundings import MASTER_KEY
 
 STANDARD = {"saint-poker": 2, "pool-nap": 4, "prisoners": 4, "prince-albert": 4, "rummy-royal": 4}
@@ -169,20 +168,10 @@ def test_a_new_default_of_a_game_begins_another_official_ladder(world: World) ->
 
     variant = "Prince Albert, 4 seats, forced bid free"
     assert results() == {"Prince Albert": (True, 0), variant: (False, 2)}
-    with world.database.read() as session:
-        joined = members.list_memberships(session, seated[0])
+    joined = world.read(members.list_memberships, seated[0])
     assert [(membership.ladder.name, membership.is_active) for membership in joined] == [("Prince Albert", True)]
     world.play(seated, game="prince-albert", rated=True)
     assert results() == {"Prince Albert": (True, 1), variant: (False, 2)}
-
-
-def test_official_ladders_are_listed_first(world: World) -> None:
-    prepare(world)
-    with world.database.write() as session:
-        ratings.get_or_create_ladder(session, "pool-nap", catalogue()["pool-nap"].start(5, {}).options, 5)
-        names = [ladder.name for ladder in ratings.list_ladders(session).items]
-
-    assert names == ["Pool Nap", "Prince Albert", "Prisoners", "Rummy Royal", "Saint Poker", "Pool Nap, 5 seats"]
 
 
 # -- members --
@@ -255,7 +244,7 @@ def test_a_bot_alone_meets_house_players_after_30_s_and_then_at_once(world: Worl
         (match,) = sweep(world)
         assert bot_id in seated(world, match)
         assert not match.is_friendly
-        finish_all(world)
+        end_all(world)
         assert member_of(world, bot_id).matches == number + 1
     assert sweep(world) == []  # from now on at the pace of the ladder
 
@@ -293,7 +282,7 @@ def test_when_the_other_bots_have_had_their_matches_a_new_bot_meets_house_player
     for number in range(4):
         (match,) = sweep(world)
         assert bot_id in seated(world, match)
-        finish_all(world)
+        end_all(world)
         assert member_of(world, bot_id).matches_since_house == 0
         assert member_of(world, bot_id).matches == number + 1
 
@@ -320,7 +309,7 @@ def test_the_daily_maximum_of_the_owner_is_kept_until_midnight(world: World) -> 
     made = 0
     for _ in range(5):
         made += len(sweep(world))
-        finish_all(world)
+        end_all(world)
     assert made == 3
     midnight = world.clock.moment.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     assert member_of(world, bot_id).due_at == midnight
@@ -338,7 +327,7 @@ def test_a_bot_plays_its_games_in_turn_and_one_match_at_a_time(world: World) -> 
     for _ in range(4):
         (match,) = sweep(world)
         games.append(match.game)
-        finish_all(world)
+        end_all(world)
 
     assert sorted(games) == ["pool-nap", "pool-nap", GAME, GAME]
     assert {member_of(world, bot_id, game).matches for game in (GAME, "pool-nap")} == {2}
@@ -347,29 +336,16 @@ def test_a_bot_plays_its_games_in_turn_and_one_match_at_a_time(world: World) -> 
 def test_a_paused_bot_is_left_alone_until_it_is_resumed(world: World) -> None:
     prepare(world)
     bot_id = poker_bot(world)
-    with world.database.write() as session:
-        pausing.pause_bot(session, bot_id, "paused", master_key=MASTER_KEY)
+    world.write(pausing.pause_bot, bot_id, "paused", master_key=MASTER_KEY)
     later(world, seconds=31)
 
     assert sweep(world) == []
     due_at = member_of(world, bot_id).due_at
     assert due_at is not None
     assert due_at > world.clock.moment + timedelta(minutes=50)
-    with world.database.write() as session:
-        pausing.resume_bot(session, bot_id)
+    world.write(pausing.resume_bot, bot_id)
 
     later(world, seconds=31)
-    assert len(sweep(world)) == 1
-
-
-def test_a_cancelled_match_does_not_block_the_bot(world: World) -> None:
-    prepare(world)
-    poker_bot(world)
-    later(world, seconds=31)
-    (match,) = sweep(world)
-    with world.database.write() as session:
-        match_cancellation.cancel_match(session, match.id, master_key=MASTER_KEY)
-
     assert len(sweep(world)) == 1
 
 
@@ -383,8 +359,7 @@ def test_a_sweep_in_which_nothing_is_due_costs_the_same_with_many_members(world:
         while sweep(world):
             pass
         statements.clear()
-        with world.database.read() as session:
-            assert not official_matches.has_work(session, master_key=MASTER_KEY)
+        assert not world.read(official_matches.has_work, master_key=MASTER_KEY)
         costs.append(len([one for one in statements if one.startswith("SELECT")]))
 
     assert costs[1] <= max(costs[0], 4)

@@ -10,9 +10,7 @@ from referee.ladders.owner_exchanges import Before, Exchanged, sums_of
 from referee.ladders.rating_replay import RatedSeats
 from referee.ladders.tables import OwnerExchange
 from referee.ratings.elo import MICRO, START
-from referee.workflows.voids import voiding
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
 
 NOVEMBER = date(2026, 11, 1)
 
@@ -56,8 +54,7 @@ def test_F5_a_voided_result_is_subtracted_from_its_month(world: World) -> None:
 
     world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
     for match in (unique, result):
-        with world.database.write() as session:
-            voiding.void_match(session, match.match_id, "a test", created_by=None, master_key=MASTER_KEY)
+        world.void(match.match_id)
 
     assert stored(world) == before
 
@@ -66,14 +63,11 @@ def test_F5_a_repair_counts_the_same_again(world: World) -> None:
     one, other, third = world.bots(3)
     for number in range(4):
         result = world.play([one, other, third][number % 2 : number % 2 + 2], choice=number % 2)
-    with world.database.write() as session:
-        voiding.void_match(session, result.match_id, "a test", created_by=None, master_key=MASTER_KEY)
+    world.void(result.match_id)
     before = stored(world)
-    with world.database.write() as session:
-        session.execute(update(OwnerExchange).values(gain=7))
+    world.execute(update(OwnerExchange).values(gain=7))
 
-    with world.database.write() as session:
-        repairs.repair_ladder(session, str(result.ladder_id))
+    world.write(repairs.repair_ladder, str(result.ladder_id))
 
     assert before
     assert stored(world) == before

@@ -10,7 +10,7 @@ from referee.ladders import official_matches
 from referee.ladders.tables import Ladder, LadderMember
 from referee.matches.tables import MatchSeat
 from tests.database.world import GAME, World
-from tests.ladders.official_play import finish_all, later, member_of, poker_bot, prepare, seated, sweep
+from tests.ladders.official_play import end_all, later, member_of, poker_bot, prepare, seated, sweep
 
 
 def test_F5_meetings_of_a_day_are_counted_by_owner(world: World) -> None:
@@ -24,7 +24,7 @@ def test_F5_meetings_of_a_day_are_counted_by_owner(world: World) -> None:
         for match in sweep(world):
             if star in (bots := seated(world, match)):
                 opponents.update((bot in crowd and "Bob") or "others" for bot in bots if bot != star)
-        finish_all(world)
+        end_all(world)
         later(world, seconds=1)
 
     met = member_of(world, star).owners_met

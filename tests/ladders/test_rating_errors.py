@@ -2,27 +2,20 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, select, update
+from sqlalchemy import select, update
 
 from referee.bots import house_bots
 from referee.ladders import rating_errors, ratings
 from referee.ladders.ladder_rows import load_ranks
-from referee.ladders.rating_errors import RefreshedErrors, split_versions
+from referee.ladders.rating_errors import RefreshedErrors, refresh_errors, split_versions
 from referee.ladders.strengths import ResultColumns, load_results
 from referee.ladders.tables import Ladder, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
 from referee.ratings.strengths import EXACT, RankedResult, fit
-from referee.workflows.voids import voiding
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
-
-
-def refresh(world: World, ladder_id: str) -> RefreshedErrors:
-    return rating_errors.refresh_errors(world.database, ladder_id)
 
 
 def errors_of(world: World, ladder_id: str) -> dict[str, float]:
@@ -32,8 +25,14 @@ def errors_of(world: World, ladder_id: str) -> dict[str, float]:
 
 
 def anchor(world: World) -> str:
-    with world.database.write() as session:
-        return house_bots.get_or_create_house_bot(session, "sound").id
+    return world.write(house_bots.get_or_create_house_bot, "sound").id
+
+
+def three_against_an_anchor(world: World) -> tuple[str, str]:
+    """Return a bot and its ladder after three matches against an anchor."""
+    bot, house = world.bot(), anchor(world)
+    (ladder,) = {str(world.play([bot, house], choice=choice).ladder_id) for choice in (0, 1, 0)}
+    return bot, ladder
 
 
 def set_versions(world: World, bot_id: str, versions: Sequence[str | None]) -> None:
@@ -41,8 +40,7 @@ def set_versions(world: World, bot_id: str, versions: Sequence[str | None]) -> N
     with world.database.write() as session:
         results = session.scalars(select(Result).order_by(Result.seq.desc())).all()
         for result, version in zip([one for one in results if bot_id in one.bots], versions, strict=True):
-            old = result.versions or [None] * len(result.bots)
-            new = [version if bot == bot_id else known for bot, known in zip(result.bots, old, strict=True)]
+            new = [version if bot == bot_id else known for bot, known in zip(result.bots, result.versions, strict=True)]
             session.execute(update(Result).where(Result.match_id == result.match_id).values(versions=new))
 
 
@@ -50,7 +48,7 @@ def test_a_bot_alone_against_an_anchor_has_an_error_that_shrinks(world: World) -
     bot, house, found = world.bot(), anchor(world), []
     for _ in range(4):
         result = world.play([bot, house])
-        refresh(world, str(result.ladder_id))
+        refresh_errors(world.database, str(result.ladder_id))
         found.append(errors_of(world, str(result.ladder_id)))
 
     assert [list(errors) for errors in found] == [[bot]] * 4  # an anchor has no row
@@ -59,30 +57,15 @@ def test_a_bot_alone_against_an_anchor_has_an_error_that_shrinks(world: World) -
     assert found[-1][bot] < found[0][bot]
 
 
-def test_anchors_keep_their_rating_and_the_ladder_its_ratings(world: World) -> None:
-    bot, house = world.bot(), anchor(world)
-    ladder = str(world.play([bot, house]).ladder_id)
-
-    def stored() -> list[Any]:
-        with world.database.read() as session:
-            return [(row.bot_id, row.value, row.balance) for row in session.scalars(select(Rating))]
-
-    before = stored()
-    refresh(world, ladder)
-
-    assert stored() == before
-
-
 def test_nothing_is_outdated_after_a_refresh_until_the_next_entry(world: World) -> None:
     bots = world.bots(2)
     first = world.play(bots)
 
     def outdated() -> list[str]:
-        with world.database.read() as session:
-            return rating_errors.list_outdated(session)
+        return world.read(rating_errors.list_outdated)
 
     assert outdated() == [first.ladder_id]
-    assert refresh(world, str(first.ladder_id)) == RefreshedErrors(joint=2, single=0, is_complete=True)
+    assert refresh_errors(world.database, str(first.ladder_id)) == RefreshedErrors(joint=2, single=0, is_complete=True)
     assert outdated() == []
     world.play(bots)
     assert outdated() == [first.ladder_id]
@@ -92,11 +75,11 @@ def test_a_new_version_is_uncertain_again(world: World) -> None:
     bots = world.bots(2)
     for _ in range(8):
         ladder = str(world.play(bots).ladder_id)
-    refresh(world, ladder)
+    refresh_errors(world.database, ladder)
     before = errors_of(world, ladder)
 
     set_versions(world, bots[0], ["2", *["1"] * 7])
-    refresh(world, ladder)
+    refresh_errors(world.database, ladder)
 
     assert errors_of(world, ladder)[bots[0]] > 1.5 * before[bots[0]]
     assert errors_of(world, ladder).keys() == set(bots)  # the earlier version has no row
@@ -119,11 +102,11 @@ def test_earlier_versions_are_other_players(versions: list[str | None], players:
     split = split_versions(results, [(version, "7") for version in versions])
 
     assert [tuple(result.bots) for result in split] == [(player, "b") for player in players]
-    assert split_versions(results, [None] * len(versions)) == [RankedResult(["a", "b"], (1, 2))] * len(versions)
 
 
 def test_one_house_player_may_fill_several_seats() -> None:
-    stored = ResultColumns(["a", "h", "h"], [1, 2, 3], [True, False, False], [None, 1_400 * MICRO, 1_400 * MICRO], None)
+    anchors = [None, 1_400 * MICRO, 1_400 * MICRO]
+    stored = ResultColumns(["a", "h", "h"], [1, 2, 3], [True, False, False], anchors, [None] * 3)
 
     (row,) = fit([stored.for_fit()]).rows
 
@@ -132,16 +115,14 @@ def test_one_house_player_may_fill_several_seats() -> None:
 
 
 def test_the_strength_is_that_of_the_fit_and_not_the_rating(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    bot, house = world.bot(), anchor(world)
-    for choice in (0, 1, 0):
-        ladder = str(world.play([bot, house], choice=choice).ladder_id)
+    bot, ladder = three_against_an_anchor(world)
     with world.database.write() as session:
         session.execute(update(Rating).values(value=1_900 * MICRO))
         (row,) = fit(load_results(session, ladder, 10).results).rows
 
     for most in (EXACT, 0):  # jointly, and from its own results
         monkeypatch.setattr(rating_errors, "EXACT", most)
-        refresh(world, ladder)
+        refresh_errors(world.database, ladder)
         with world.database.write() as session:
             stored = load_ranks(session, bot, ladder)[0].row
             session.execute(update(RatingError).values(as_of_seq=0))
@@ -154,15 +135,14 @@ def test_a_void_takes_its_information_back(world: World) -> None:
     bot, house = world.bot(), anchor(world)
     first = world.play([bot, house])
     ladder = str(first.ladder_id)
-    refresh(world, ladder)
+    refresh_errors(world.database, ladder)
     before = errors_of(world, ladder)
     second = world.play([bot, house])
-    refresh(world, ladder)
+    refresh_errors(world.database, ladder)
     between = errors_of(world, ladder)
 
-    with world.database.write() as session:
-        voiding.void_match(session, second.match_id, "a cable was cut", created_by=None, master_key=MASTER_KEY)
-    refresh(world, ladder)
+    world.void(second.match_id)
+    refresh_errors(world.database, ladder)
 
     assert between[bot] < before[bot]
     assert errors_of(world, ladder) == before
@@ -178,10 +158,10 @@ def test_a_large_ladder_gets_its_errors_in_steps(world: World, monkeypatch: pyte
     for bot in bots:
         ladder = str(world.play([bot, house]).ladder_id)
 
-    steps = [refresh(world, ladder) for _ in range(3)]
+    steps = [refresh_errors(world.database, ladder) for _ in range(3)]
     found = errors_of(world, ladder)
     world.play([bots[4], house])
-    after = refresh(world, ladder)
+    after = refresh_errors(world.database, ladder)
 
     assert steps == [RefreshedErrors(0, 3, False), RefreshedErrors(0, 3, False), RefreshedErrors(0, 1, True)]
     assert found.keys() == set(bots)
@@ -193,18 +173,15 @@ def test_a_large_ladder_gets_its_errors_in_steps(world: World, monkeypatch: pyte
 
 
 def test_against_anchors_alone_both_ways_agree(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    bot, house = world.bot(), anchor(world)
-    for choice in (0, 1, 0):
-        ladder = str(world.play([bot, house], choice=choice).ladder_id)
+    bot, ladder = three_against_an_anchor(world)
     set_versions(world, bot, ["2", "2", "1"])
-    refresh(world, ladder)
+    refresh_errors(world.database, ladder)
     joint = errors_of(world, ladder)
-    with world.database.write() as session:
-        session.execute(update(RatingError).values(as_of_seq=0))
+    world.execute(update(RatingError).values(as_of_seq=0))
 
     monkeypatch.setattr(rating_errors, "EXACT", 0)
 
-    assert refresh(world, ladder).single == 1
+    assert refresh_errors(world.database, ladder).single == 1
     assert errors_of(world, ladder) == pytest.approx(joint, rel=1e-3)
 
 
@@ -216,13 +193,13 @@ def test_a_bot_without_a_recent_result_gets_its_error_from_its_own(
     ladder = str(world.play([new, house]).ladder_id)
     monkeypatch.setattr(rating_errors, "MAX_RESULTS", 1)
 
-    assert refresh(world, ladder) == RefreshedErrors(joint=1, single=1, is_complete=True)
+    assert refresh_errors(world.database, ladder) == RefreshedErrors(joint=1, single=1, is_complete=True)
     assert errors_of(world, ladder).keys() == {old, new}
-    assert refresh(world, ladder) == RefreshedErrors(joint=1, single=0, is_complete=True)
+    assert refresh_errors(world.database, ladder) == RefreshedErrors(joint=1, single=0, is_complete=True)
 
 
 def test_a_step_costs_the_same_number_of_statements_however_many_bots_there_are(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch, statements: list[str]
 ) -> None:
     monkeypatch.setattr(rating_errors, "EXACT", 0)
     monkeypatch.setattr(rating_errors, "MAX_BOTS", 2)
@@ -231,14 +208,8 @@ def test_a_step_costs_the_same_number_of_statements_however_many_bots_there_are(
     def asked(bots: int) -> int:
         for bot in world.bots(bots):
             ladder = str(world.play([bot, house]).ladder_id)
-        statements: list[str] = []
-
-        def hear(*said: Any) -> None:
-            statements.append(said[2])
-
-        event.listen(Engine, "before_cursor_execute", hear)
-        refresh(world, ladder)
-        event.remove(Engine, "before_cursor_execute", hear)
+        statements.clear()
+        refresh_errors(world.database, ladder)
         return len(statements)
 
     assert asked(4) == asked(12) <= 20
@@ -251,6 +222,6 @@ def test_a_frozen_ladder_and_one_without_results_do_no_harm(world: World) -> Non
         session.execute(update(Ladder).values(frozen_reason="the audit found a difference"))
         empty = ratings.get_or_create_ladder(session, "pool-nap", {}, 3).id
 
-    assert refresh(world, empty) == RefreshedErrors(0, 0, True)
-    assert refresh(world, ladder).is_complete
+    assert refresh_errors(world.database, empty) == RefreshedErrors(0, 0, True)
+    assert refresh_errors(world.database, ladder).is_complete
     assert errors_of(world, empty) == {}

@@ -16,7 +16,7 @@ from referee.ladders.tables import LadderPlayer
 from referee.matches.states import PLAYABLE
 from referee.matches.tables import MatchSeat, StoredMatch
 from tests.database.world import World
-from tests.ladders.official_play import finish_all, later, poker_bot, prepare
+from tests.ladders.official_play import end_all, later, poker_bot, prepare
 from tests.surroundings import MASTER_KEY
 
 SCHEDULERS = 2
@@ -29,13 +29,11 @@ def sweep_together(world: World) -> int:
     seen = Barrier(SCHEDULERS)
 
     def sweep() -> int:
-        with world.database.read() as session:
-            works = official_matches.has_work(session, master_key=MASTER_KEY)
+        works = world.read(official_matches.has_work, master_key=MASTER_KEY)
         seen.wait(timeout=30)
         if not works:
             return 0
-        with world.database.write() as session:
-            return official_matches.make_matches(session, master_key=MASTER_KEY)
+        return world.write(official_matches.make_matches, master_key=MASTER_KEY)
 
     with ThreadPoolExecutor(SCHEDULERS) as threads:
         return sum(done.result() for done in [threads.submit(sweep) for _ in range(SCHEDULERS)])
@@ -61,12 +59,11 @@ def test_no_bot_gets_a_match_too_many(world: World) -> None:
     for _ in range(HOURS):
         made += sweep_together(world)
         assert set(count_matches(world, playable=True).values()) <= {1}
-        finish_all(world)
+        end_all(world)
         later(world, hours=1)
 
     assert count_matches(world, playable=False) == dict.fromkeys(bot_ids, MAXIMUM)
-    with world.database.read() as session:
-        assert len(session.scalars(select(StoredMatch.id)).all()) == made
+    assert len(world.scalars(select(StoredMatch.id))) == made
 
 
 def load_estimates(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str, StrengthEstimate]:
@@ -79,8 +76,7 @@ def load_estimates(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str
 def test_a_slow_scheduler_does_not_replace_newer_strengths(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pair, newer, compute = world.bots(2), list[dict[str, StrengthEstimate]](), rating_errors._estimate_jointly
     world.play(pair)
-    with world.database.read() as session:
-        (ladder_id,) = rating_errors.list_outdated(session)
+    (ladder_id,) = world.read(rating_errors.list_outdated)
 
     def compute_slowly(results: Any) -> dict[str, StrengthEstimate]:
         monkeypatch.setattr(rating_errors, "_estimate_jointly", compute)

@@ -32,8 +32,7 @@ UNLISTED = POKER + "unlisted = true\nname = 'League'\n"
 def prepare_league(world: World) -> str:
     """Make the packaged ladders and the league official. Return the id of the league."""
     prepare(world, (*load_official_ladders(), LEAGUE))
-    with world.database.read() as session:
-        return session.scalars(select(Ladder.id).where(Ladder.unlisted)).one()
+    return world.one(select(Ladder.id).where(Ladder.unlisted))
 
 
 def change(world: World, bot_id: str, **changes: Any) -> set[str]:
@@ -77,8 +76,7 @@ def test_a_bot_joins_only_if_its_owner_names_the_id(world: World) -> None:
     assert change(world, bot_id, games=["pool-nap"]) == {"League"}
     assert change(world, bot_id, play="off") == set()
     assert change(world, bot_id, play="on", unlisted=[]) == set()
-    with world.database.read() as session:
-        listed = session.scalars(select(Ladder.id).where(Ladder.name == "Saint Poker")).one()
+    listed = world.one(select(Ladder.id).where(Ladder.name == "Saint Poker"))
     for wrong in (listed, "lad_" + "0" * 26):
         with pytest.raises(BadOption, match=f"{wrong} is not the id of an unlisted official ladder"):
             change(world, bot_id, unlisted=[wrong])
@@ -127,8 +125,7 @@ def test_it_stays_unlisted_as_a_variant_and_bots_leave_a_ladder_that_becomes_unl
     league, bot_id = prepare_league(world), poker_bot(world)
 
     prepare(world)
-    with world.database.read() as session:
-        former = ratings.get_ladder(session, league)
+    former = world.read(ratings.get_ladder, league)
     assert (former.official, former.unlisted) == (False, True)
 
     (standard,) = [one for one in load_official_ladders() if one.game == GAME]

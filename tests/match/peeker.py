@@ -1,15 +1,13 @@
 """A peeker: predict whether moves were forced from everything that is shown before the end of a match.
 
-``python -m tests.match.peeker [--matches N]`` prints, for each game with forced moves to hide and for each kind of
-evidence, how many bits the evidence adds to the prediction of one move in matches that it was not fitted to, and what
-the waits for forced moves cost. In place of the service's numbers, grouping and waits, those of a leaking service can
-be planted, which the peeker must find.
+It measures, for each kind of evidence, how many bits the evidence adds to the prediction of one move in matches that
+it was not fitted to. In place of the service's numbers, grouping and waits, those of a leaking service can be planted,
+which the peeker must find.
 
 The prediction without evidence uses the seat, the progress of the match and the move before. Each kind of evidence
 refines it: fitted frequencies of the refined cases are drawn towards the frequency of the case without evidence.
 """
 
-import argparse
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,15 +56,6 @@ class Move:
     forced: bool
 
 
-@dataclass
-class Played:
-    """Hold the moves of a match, its duration, and the part of it that was spent in waits for forced moves."""
-
-    moves: list[Move]
-    duration_ms: float
-    waits_ms: float
-
-
 class Spectator:
     """Collect what the public and the bots of a match see before its end, and when they see it."""
 
@@ -75,7 +64,7 @@ class Spectator:
         self._view = PublicView(match.header)
         self._last = _Seen(-1, -1, 0.0, {})
         self._chosen = 0
-        self._moves: list[Move] = []
+        self.moves: list[Move] = []
         self._questions = [_Question(0, 0, 0, 0.0) for _ in range(SEATS)]
 
     def see(self, rows: Sequence[Json], now_ms: float, delays: Mapping[int, list[float]]) -> None:
@@ -89,7 +78,7 @@ class Spectator:
                 group = (place, len(items)) if self._leak.groups else (0, 1)
                 seen = _Seen(number, item["number"], now_ms + delay, item["event"])
                 if self._match.rules.may_be_forced(item["event"]):
-                    self._moves.append(self._move(seen, group, forced=place in forced))
+                    self.moves.append(self._move(seen, group, forced=place in forced))
                 self._chosen += item["event"]["event"] in CHOICES
                 self._last = seen
 
@@ -113,7 +102,7 @@ class Spectator:
     def ask(self, seat: Seat, number: int, body: bytes, now_ms: float) -> None:
         """Let a bot see its question, and compare it with its last one."""
         last = self._questions[seat]
-        since, chosen = self._moves[last.moves :], self._chosen - last.chosen
+        since, chosen = self.moves[last.moves :], self._chosen - last.chosen
         question = loads(body)
         for move in since:
             leaks = {
@@ -122,13 +111,10 @@ class Spectator:
                 "time": round(2 * log2(1 + now_ms - last.answered_ms)),
             }
             move.evidence |= {f"question {kind}, seat {seat}": (len(since), value) for kind, value in leaks.items()}
-        self._questions[seat] = _Question(number, len(self._moves), self._chosen, now_ms)
+        self._questions[seat] = _Question(number, len(self.moves), self._chosen, now_ms)
 
     def answer(self, seat: Seat, now_ms: float) -> None:
         self._questions[seat].answered_ms = now_ms
-
-    def moves(self) -> list[Move]:
-        return self._moves
 
 
 @dataclass(frozen=True)
@@ -154,13 +140,13 @@ class _Question:
     answered_ms: float
 
 
-def play_matches(game: str, leak: Leak, *, matches: int, medians_ms: Sequence[float] = MEDIANS_MS) -> list[Played]:
-    """Play matches of the same bots in simulated time."""
+def play_matches(game: str, leak: Leak, *, matches: int) -> list[list[Move]]:
+    """Play matches of the same bots in simulated time. Return the moves of each."""
     times = ResponseTimes()
-    return [_play(game, number, leak, times, medians_ms) for number in range(matches)]
+    return [_play(game, number, leak, times) for number in range(matches)]
 
 
-def _play(game: str, number: int, leak: Leak, times: ResponseTimes, medians_ms: Sequence[float]) -> Played:
+def _play(game: str, number: int, leak: Leak, times: ResponseTimes) -> list[Move]:
     """Play a match of house players, seen by the public and by each of its bots."""
     dice = Random(f"{game} {number}")
     head = header(game, SEATS)
@@ -168,23 +154,22 @@ def _play(game: str, number: int, leak: Leak, times: ResponseTimes, medians_ms: 
     match = Match(head, CommittedChance(number.to_bytes(32, "big"), GROUP, [""] * SEATS))
     waits, spectator = ForcedWaits(match, times, dice), Spectator(match, leak)
     encoders = [Questions(head, seat) for seat in range(SEATS)]
-    now_ms, waited_ms = 0.0, 0.0
+    now_ms = 0.0
     rows = match.begin()
     while not match.over:  # what is shown with the end helps nobody
         delays = {} if leak.times else waits.draw_delays(rows)
         spectator.see(rows, now_ms, delays)
-        pause = max((times[-1] for times in delays.values()), default=0)
-        now_ms, waited_ms = now_ms + pause, waited_ms + pause
+        now_ms += max((times[-1] for times in delays.values()), default=0)
         (request,) = match.requests()
         seat = request.seat
         number_shown = request.n if leak.numbers else request.question
         spectator.ask(seat, number_shown, encoders[seat].encode(request)[1], now_ms)
-        ms = dice.lognormvariate(0, 0.5) * medians_ms[seat]
+        ms = dice.lognormvariate(0, 0.5) * MEDIANS_MS[seat]
         now_ms += ms
         waits.add_time(seat, ms)
         spectator.answer(seat, now_ms)
         rows = match.receive(Answer(seat, players[seat].decide(game, request.for_player())))
-    return Played(spectator.moves(), now_ms, waited_ms)
+    return spectator.moves
 
 
 class Frequencies:
@@ -245,11 +230,11 @@ class Gain(NamedTuple):
         return self.bits > 3 * self.error
 
 
-def measure_gains(played: Sequence[Played]) -> dict[str, Gain]:
+def measure_gains(played: Sequence[Sequence[Move]]) -> dict[str, Gain]:
     """Fit to the first half of the matches, and return the gains in the other half, keyed by kind of evidence."""
     half = len(played) // 2
-    fitted = [move for match in played[:half] for move in match.moves]
-    tested = [match.moves for match in played[half:] if match.moves]
+    fitted = [move for moves in played[:half] for move in moves]
+    tested = [moves for moves in played[half:] if moves]
     kinds = sorted({kind for move in fitted for kind in move.evidence})
     return {kind: _measure_gain(Frequencies(fitted, kind), tested) for kind in kinds}
 
@@ -263,26 +248,3 @@ def _measure_gain(model: Frequencies, tested: Sequence[Sequence[Move]]) -> Gain:
 
 def _bits(probability: float, move: Move) -> float:
     return log2(probability if move.forced else 1 - probability)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.match.peeker", description=__doc__)
-    parser.add_argument("--matches", type=int, default=400, help="Matches of each game; half of them are for fitting.")
-    matches = parser.parse_args().matches
-    for game in GAMES:
-        for name, leak in (("as served", Leak()), ("numbers, groups and times of old", Leak(True, True, True))):
-            played = play_matches(game, leak, matches=matches)
-            moves = [move for match in played for move in match.moves]
-            print(f"{game}, {name}: {len(moves):,} moves, {fmean(move.forced for move in moves):.0%} forced")
-            for kind, gain in measure_gains(played).items():
-                verdict = "  FOUND" if gain.is_found else ""
-                print(f"  {kind:25} {gain.bits:+.4f} ± {gain.error:.4f} bits a move{verdict}")
-        for speed, medians_ms in (("fast", [2.0] * SEATS), ("slow", [500.0] * SEATS)):
-            played = play_matches(game, Leak(), matches=50, medians_ms=medians_ms)
-            duration, waits = sum(each.duration_ms for each in played), sum(each.waits_ms for each in played)
-            per_match_s = waits / len(played) / 1000
-            print(f"  waits of {speed} bots: {waits / (duration - waits):.0%} more time, {per_match_s:.2f} s a match")
-
-
-if __name__ == "__main__":
-    main()

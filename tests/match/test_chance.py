@@ -7,7 +7,7 @@ import pytest
 from referee.errors import IllegalOutcome
 from referee.games.cards import DECK
 from referee.match.canonical import Json
-from referee.match.chance import CommittedChance, RecordedChance, RiggedChance, commitment, deal_key
+from referee.match.chance import CommittedChance, RecordedChance, commitment, deal_key
 
 SEED = bytes(32)
 NONCES = ["1" * 32, "2" * 32]
@@ -75,11 +75,3 @@ def test_a_record_gives_its_outcomes_in_order_and_no_more() -> None:
     assert [source.outcome(A_DECK, 0), source.outcome(A_DECK, 1)] == [2, ["2c"]]
     with pytest.raises(IllegalOutcome, match="no outcome"):
         source.outcome(A_DECK, 2)
-
-
-def test_a_rigged_source_refuses_past_its_script() -> None:
-    source = RiggedChance([1])
-
-    assert source.outcome(A_DECK, 0) == 1
-    with pytest.raises(IllegalOutcome, match="rigged"):
-        source.outcome(A_DECK, 1)

@@ -23,13 +23,9 @@ def test_D14_nothing_that_is_shown_helps_to_tell_a_forced_move(game: str) -> Non
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize(
-    ("leak", "evidence"),
-    [(Leak(numbers=True), "number"), (Leak(groups=True), "group"), (Leak(times=True), "time")],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_D14_the_peeker_finds_what_is_planted(game: str, leak: Leak, evidence: str) -> None:
-    found = gains(game, leak)
+def test_D14_the_peeker_finds_what_is_planted(game: str) -> None:
+    found = gains(game, Leak(numbers=True, groups=True, times=True))
 
-    assert found[evidence].is_found
-    assert found[evidence].bits > 0.05
+    for evidence in ("number", "group", "time"):
+        assert found[evidence].is_found
+        assert found[evidence].bits > 0.05

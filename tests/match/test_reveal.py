@@ -81,24 +81,8 @@ def go_on_against_a_refusal(reveal: Json) -> None:
     reveal["accepted"][0] = False
 
 
-def accept_for_a_bot_without_a_nonce(reveal: Json) -> None:
-    reveal["accepted"][reveal["nonces"].index("")] = True
-
-
-def exchange_the_seed(reveal: Json) -> None:
-    reveal["seed"] = "00" * 32
-
-
-def spell_the_seed_in_capitals(reveal: Json) -> None:
-    reveal["seed"] = reveal["seed"].upper()
-
-
 def hide_that_there_were_openings(reveal: Json) -> None:
     del reveal["openings"]
-
-
-def add_a_member(reveal: Json) -> None:
-    reveal["remark"] = "trust me"
 
 
 BENDS: list[tuple[Callable[[], Json], Bend, str]] = [
@@ -107,11 +91,7 @@ BENDS: list[tuple[Callable[[], Json], Bend, str]] = [
     (one_opening, exchange_a_nonce, "nonce 0 does not fit its hash"),
     (one_opening, use_the_nonce_of_a_bot_that_promised_none, "nonce 2 does not fit its hash"),
     (one_opening, go_on_against_a_refusal, "entry 0 did not accept"),
-    (one_opening, accept_for_a_bot_without_a_nonce, "entry 2 gave no nonce"),
-    (one_opening, exchange_the_seed, "not the one promised"),
-    (one_opening, spell_the_seed_in_capitals, "64 lower-case hex digits"),
     (one_opening, hide_that_there_were_openings, "just these members"),
-    (one_opening, add_a_member, "just these members"),
 ]
 
 

@@ -57,59 +57,23 @@ def test_an_event_that_its_template_does_not_fit_is_told_by_its_members_in_both(
 SENTENCES: list[tuple[str, Json, str]] = [
     ("pool-nap", {"event": "bid", "seat": 1, "tricks": 3}, "<1> bids 3 tricks."),
     ("pool-nap", {"event": "bid", "seat": 1, "tricks": 0}, "<1> passes."),
-    ("pool-nap", {"event": "play", "seat": 0, "card": "Ts"}, "<0> plays the ten of spades."),
-    (
-        "pool-nap",
-        {
-            "event": "payout",
-            "seat": 1,
-            "bid": 5,
-            "tricks": 3,
-            "made": False,
-            "pot_won": 0,
-            "pot_paid": 1,
-            "payments": [[1, 2, 5], [1, 0, 5]],
-        },
-        "<1> bid 5, took 3, fails and puts 1 chip in the pot: <2> gets 5 chips and <0> gets 5 chips.",
-    ),
     (
         "prince-albert",
-        {"event": "exchange", "seat": 2, "discard": "??", "pile": "down", "from": "deck", "drawn": "??"},
-        "<2> discards a hidden card face down, draws a hidden card from the deck.",
-    ),
-    (
-        "prince-albert",
-        {"event": "exchange", "seat": 0, "discard": "7d", "pile": "up", "from": 1, "drawn": "Kd"},
-        "<0> discards the seven of diamonds, draws the king of diamonds from the pile of <1>.",
+        {"event": "exchange", "seat": 0, "discard": "7d", "pile": "up", "from": 1, "drawn": "??"},
+        "<0> discards the seven of diamonds, draws a hidden card from the pile of <1>.",
     ),
     (
         "prince-albert",
         {"event": "round_end", "winners": [2], "delta": [0, -1, 2]},
         "<2> has the best hand: <1> loses 1 point and <2> wins 2 points.",
     ),
-    (
-        "prisoners",
-        {"event": "bid", "seat": 0, "cards": ["6c", "6d", "6s"], "total": 9},
-        "<0> bids the six of clubs, the six of diamonds and the six of spades: 9.",
-    ),
     ("prisoners", {"event": "turn", "prisoner": "X3", "suit": None}, "A joker is turned, of a suit to be named."),
-    (
-        "prisoners",
-        {"event": "prisoner", "prisoner": "X1", "to": 1, "how": "claim", "points": 200},
-        "<1> is owed and takes a joker for 200 points.",
-    ),
     ("rummy-royal", {"event": "play", "seat": 4, "card": "Kh", "lead": False}, "<4> must play the king of hearts."),
-    ("rummy-royal", {"event": "pay", "seat": 4, "space": "QK", "chips": 9}, "<4> takes 9 chips for queen and king."),
     ("rummy-royal", {"event": "sold", "seat": 3, "amount": 2, "hand": ["??", "??"]}, "<3> buys it for 2 chips."),
     (
         "saint-poker",
         {"event": "score", "groups": [[0, 1], [2]], "names": ["one pair", "one pair", "high card"], "points": 4},
         "<0> (one pair) and <1> (one pair) share the round and win 4 points each.",
-    ),
-    (
-        "saint-poker",
-        {"event": "take", "seat": 1, "card": "2c", "source": 1},
-        "<1> takes the two of clubs from its own cards.",
     ),
 ]
 

@@ -9,15 +9,7 @@ import pytest
 from referee.match.canonical import Json, dumps
 from referee.match.log import digest, parse_row
 from referee.match.signature import BadSignature, LogSignature, parse_signature, split_signature
-from referee.match.signing_keys import (
-    BadKey,
-    KeyRing,
-    PublicKey,
-    SigningKey,
-    find_problem,
-    parse_key,
-    parse_keys,
-)
+from referee.match.signing_keys import BadKey, KeyRing, PublicKey, SigningKey, find_problem, parse_key, parse_keys
 from referee.match.verification import verify
 from tests.golden import path
 

@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
@@ -20,10 +20,10 @@ from referee.matches import matches
 from referee.matches.logs import chain, logs
 from referee.matches.logs.chain import ChainWriter
 from referee.matches.logs.recording import MatchUpdate
-from referee.matches.tables import DealGroup, MatchLog, PublishedKey, Result, SignedLog
+from referee.matches.tables import MatchLog, PublishedKey, Result, SignedLog
 from referee.workflows.ending import match_end
 from referee.workflows.ending.match_end import FinishedMatch
-from tests.database.world import World, outcome, played
+from tests.database.world import World, outcome
 from tests.matches.test_claim_costs import new_world
 from tests.surroundings import MASTER_KEY
 
@@ -32,13 +32,11 @@ FOREIGN = SigningKey.derive(b"f" * 32)
 
 
 def entries(world: World) -> list[LogSignature]:
-    with world.database.read() as session:
-        return chain.list_entries(session, 0, 1_000)
+    return world.read(chain.list_entries, 0, 1_000)
 
 
-def found(world: World) -> list[str]:
-    with world.database.read() as session:
-        return [str(difference) for difference in database_audit.audit(session, key=KEY.public)]
+def differences(session: Session) -> list[str]:
+    return [str(difference) for difference in database_audit.audit(session, key=KEY.public)]
 
 
 def test_F14_each_log_is_signed_when_its_deal_group_is_over(world: World) -> None:
@@ -57,15 +55,11 @@ def test_F14_each_log_is_signed_when_its_deal_group_is_over(world: World) -> Non
         assert entry.log == digest(lines[-1])
         assert parse_row(lines[-1])["type"] == "reveal"
         assert verify(served.splitlines()).signature == entry
-    assert found(world) == []
+    assert world.read(differences) == []
 
 
 def test_F14_logs_of_a_group_are_signed_in_the_order_of_their_results(world: World) -> None:
-    bots = world.bots(2)
-    first = world.match(bots)
-    with world.database.write() as session:
-        group = session.get_one(DealGroup, matches.get_match(session, first).group_id)
-        world.matched(session, bots, group=group)
+    world.sharing([world.bots(2)] * 2)
     by_id = {claim.match_id: claim for claim in world.claim(2)}
     later, earlier = (by_id[match_id] for match_id in sorted(by_id))
     one = world.finish(earlier)
@@ -81,8 +75,7 @@ def test_a_new_master_key_signs_what_follows_and_earlier_signatures_stay_valid(w
     world.play(bots)
     new = SigningKey.derive(b"n" * 32)
 
-    with world.database.write() as session:
-        match_id = world.matched(session, bots).id
+    match_id = world.match(bots)
     with world.database.write() as session:
         ChainWriter(session, b"n" * 32).sign([(match_id, "e" * 64)])
 
@@ -238,35 +231,35 @@ SERVED = (  # bends that only the audit can find, which knows the current key an
 )
 
 
-@pytest.mark.parametrize("name", BENDS)
-def test_F14_a_bent_chain_is_named_by_the_audit_and_not_served(world: World, name: str) -> None:
+def test_F14_a_bent_chain_is_named_by_the_audit_and_not_served(world: World) -> None:
     bots = world.bots(2)
     played_ids = [world.play(bots).match_id for _ in range(4)]
-    assert found(world) == []
-    assert refusals(world, played_ids) == []
-    bend, reason = BENDS[name]
+    assert world.read(differences) == []
+    assert world.read(refusals, played_ids) == []
 
-    with world.database.write() as session:
-        bend(session)
+    for name, (bend, reason) in BENDS.items():
+        with world.undoing() as session:
+            bend(session)
+            session.flush()
+            session.expire_all()
+            told, refused = differences(session), refusals(session, played_ids)
 
-    told = found(world)
-    assert any(reason in difference for difference in told), told
-    assert (refusals(world, played_ids) == []) == (name in SERVED)
+        assert any(reason in difference for difference in told), (name, told)
+        assert (refused == []) == (name in SERVED), name
 
 
-def refusals(world: World, match_ids: list[str]) -> list[str]:
+def refusals(session: Session, match_ids: list[str]) -> list[str]:
     """Return why the chain and the logs of matches are not served, or [] if they are."""
     refused = []
-    with world.database.read() as session:
+    try:
+        chain.list_checked_entries(session, 0, 100)
+    except DamagedChain as error:
+        refused.append(str(error))
+    for match_id in match_ids:
         try:
-            chain.list_checked_entries(session, 0, 100)
-        except DamagedChain as error:
+            logs.read_log_file(session, matches.get_match(session, match_id), gzipped=True)
+        except DamagedLog as error:
             refused.append(str(error))
-        for match_id in match_ids:
-            try:
-                logs.read_log_file(session, matches.get_match(session, match_id), gzipped=True)
-            except DamagedLog as error:
-                refused.append(str(error))
     return refused
 
 
@@ -293,30 +286,22 @@ def test_F14_the_nightly_audit_finds_bad_signatures_and_gaps(world: World) -> No
 def test_F14_threads_that_close_groups_at_once_make_one_chain(world: World) -> None:
     threads_count, each = 4, 5
     ends = [match_to_end(world, world.bots(2)) for _ in range(threads_count * each)]
-    start, failures = threading.Barrier(threads_count), []
+    start = threading.Barrier(threads_count)
 
-    def end(mine: list[FinishedMatch]) -> None:
-        start.wait()
-        try:
-            for finished in mine:
-                with world.database.write() as session:
-                    match_end.finish_matches(session, [finished], master_key=MASTER_KEY)
-        except Exception as error:  # noqa: BLE001  # reported below
-            failures.append(error)
+    def end(place: int) -> None:
+        start.wait(timeout=30)
+        for finished in ends[place::threads_count]:
+            world.write(match_end.finish_matches, [finished], master_key=MASTER_KEY)
 
-    threads = [threading.Thread(target=end, args=(ends[place::threads_count],)) for place in range(threads_count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(threads_count) as threads:
+        list(threads.map(end, range(threads_count)))
 
-    assert failures == []
     with world.database.read() as session:
         signed = chain.list_checked_entries(session, 0, 100)
         order = list(session.scalars(select(Result.match_id).order_by(Result.seq)))
     assert [entry.number for entry in signed] == list(range(1, threads_count * each + 1))
     assert [entry.match for entry in signed] == order
-    assert found(world) == []
+    assert world.read(differences) == []
 
 
 # -- cost --
@@ -346,18 +331,15 @@ def statements_of_ends(world: World, ends: Sequence[FinishedMatch]) -> list[str]
 
 def match_to_end(world: World, bots: list[str]) -> FinishedMatch:
     """Create, claim and play a match, up to its end, which is not stored."""
-    (claim,) = world.claim(match_id=world.match(bots))
-    match = world.resumed(claim.match_id)
-    played(match)
-    return FinishedMatch(MatchUpdate(claim.match_id, claim.epoch, 0, match.lines), [], outcome(match))
+    claim, match = world.played_out(bots)
+    return FinishedMatch(MatchUpdate(*claim, 0, match.lines), [], outcome(match))
 
 
 def test_the_end_of_a_group_tells_the_head_after_its_logs(world: World) -> None:
     bots = world.bots(2)
     world.play(bots)
     last = match_to_end(world, bots)
-    with world.database.write() as session:
-        (end,) = match_end.finish_matches(session, [last], master_key=MASTER_KEY)
+    (end,) = world.write(match_end.finish_matches, [last], master_key=MASTER_KEY)
 
     assert end.closed is not None
     assert end.closed.head == head_after(entries(world)[-1])

@@ -55,8 +55,7 @@ def fill(world: World, bots: list[str], due: int, accounts: list[str]) -> None:
     """Arrange matches between all pairs of bots, and claim them until the bots are full."""
     pairs = islice(zip(cycle(combinations(bots, 2)), cycle(accounts), strict=False), due)
     plans: list[MatchPlan] = [plan(pair, account) for pair, account in pairs]
-    with world.database.write() as session:
-        scheduling.create_matches(session, plans, master_key=MASTER_KEY)
+    world.write(scheduling.create_matches, plans, master_key=MASTER_KEY)
     while world.claim(50):
         pass
 
@@ -78,11 +77,9 @@ def end_a_match(session: Session) -> list[str]:
 def steps_after_a_match(world: World, accounts: int, due: int) -> dict[str, int]:
     """Return the steps of what a runner does after a match has ended, among 12 full bots of 8 requests."""
     bots = world.bots(12)
-    with world.database.write() as session:
-        session.execute(update(Bot).values(max_concurrent_requests=8))
+    world.execute(update(Bot).values(max_concurrent_requests=8))
     fill(world, bots, due, [world.account() for _ in range(accounts)])
-    with world.database.write() as session:
-        freed = end_a_match(session)
+    freed = world.write(end_a_match)
     steps = {}
     with world.database.read() as session:
         with counted(session) as count:

@@ -1,6 +1,6 @@
 """Claims of matches: leases, epochs, crashes, limits."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -9,7 +9,7 @@ from referee.matches import matches
 from referee.matches.logs import recording
 from referee.matches.logs.recording import MatchUpdate
 from referee.matches.queue import claims
-from referee.matches.queue.claims import CLAIMS_BEFORE_STUCK, Claim
+from referee.matches.queue.claims import CLAIMS_BEFORE_STUCK
 from referee.workflows.voids import match_cancellation
 from tests.database.checks import on_one_database
 from tests.database.growth import copy_match, steps_of
@@ -18,13 +18,7 @@ from tests.surroundings import MASTER_KEY
 
 
 def status(world: World, match_id: str) -> str:
-    with world.database.read() as session:
-        return matches.get_match(session, match_id).status
-
-
-def renew(world: World, *held: Claim) -> set[str]:
-    with world.database.write(durable=False) as session:
-        return claims.renew_claims(session, held)
+    return world.read(matches.get_match, match_id).status
 
 
 def test_K13_a_claimed_match_is_given_to_nobody_else(world: World) -> None:
@@ -39,17 +33,8 @@ def test_K13_a_claimed_match_is_given_to_nobody_else(world: World) -> None:
 def test_K13_claimers_at_once_never_share(world: World) -> None:
     seated = world.bots(2)
     made = {world.match(seated) for _ in range(24)}
-    taken: list[Claim] = []
-
-    def one() -> None:
-        for _ in range(12):
-            taken.extend(world.claim(2))
-
-    threads = [threading.Thread(target=one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(4) as threads:
+        taken = [claim for found in threads.map(lambda _: world.claim(2), range(48)) for claim in found]
 
     assert len(taken) == 24
     assert {claim.match_id for claim in taken} == made
@@ -71,14 +56,14 @@ def test_a_claim_lasts_as_long_as_it_is_renewed(world: World) -> None:
 
     for _ in range(5):
         world.pass_seconds(10)
-        assert renew(world, claim) == {claim.match_id}
+        assert world.write(claims.renew_claims, [claim]) == {claim.match_id}
         assert world.claim() == []
     world.pass_seconds(16)
     (second,) = world.claim()
 
     assert (second.match_id, second.epoch) == (claim.match_id, claim.epoch + 1)
-    assert renew(world, claim, second) == {claim.match_id}
-    assert renew(world, claim) == set()
+    assert world.write(claims.renew_claims, [claim, second]) == {claim.match_id}
+    assert world.write(claims.renew_claims, [claim]) == set()
 
 
 def test_K5_a_claim_given_back_is_free_at_once_and_not_counted_as_lost(world: World) -> None:
@@ -111,15 +96,16 @@ def lose(world: World, *, isolated: bool = False) -> None:
 
 def test_a_match_lost_twice_is_played_alone(world: World) -> None:
     poison, other = world.match(), world.match()
+    assert world.claim(isolated=True, match_id=poison) == []
     lose_both = world.claim(2)
     world.pass_seconds(16)
+    assert world.claim(isolated=True, match_id=poison) == []
     (again,) = world.claim(match_id=poison)
     world.pass_seconds(16)
 
     assert {claim.match_id for claim in lose_both} == {poison, other}
     assert [claim.match_id for claim in world.claim(5)] == [other]
-    with world.database.read() as session:
-        assert claims.find_due_work(session).isolated == [poison]
+    assert world.read(claims.find_due_work).isolated == [poison]
     (alone,) = world.claim(5, isolated=True)
     assert (alone.match_id, alone.epoch) == (poison, again.epoch + 1)
 
@@ -139,34 +125,20 @@ def test_B16_a_match_that_a_runner_survived_alone_keeps_its_worker_from_others_n
             recording.record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
         claims.release_claims(session, [claim], is_harmless=True)
 
-    with world.database.read() as session:
-        assert claims.find_due_work(session).isolated == ([] if has_progressed else [match_id])
-
-
-def test_a_match_not_lost_twice_is_not_given_to_be_played_alone(world: World) -> None:
-    match_id = world.match()
-    assert world.claim(isolated=True, match_id=match_id) == []
-    lose(world)
-    assert world.claim(isolated=True, match_id=match_id) == []
-
-
-def expire(world: World, *lost: Claim) -> int:
-    with world.database.write() as session:
-        return claims.expire_claims(session, lost)
+    assert world.read(claims.find_due_work).isolated == ([] if has_progressed else [match_id])
 
 
 def test_K3_a_claim_of_a_dead_runner_is_free_at_once_and_counted_as_lost(world: World) -> None:
     match_id, other = world.match(), world.match()
     first, kept = world.claim(2)
 
-    assert expire(world, first) == 1
+    assert world.write(claims.expire_claims, [first]) == 1
     (second,) = world.claim(5)
 
     assert (second.match_id, second.epoch) == (match_id, first.epoch + 1)
-    assert expire(world, first) == 0  # superseded
-    assert renew(world, second, kept) == {match_id, other}
-    with world.database.read() as session:
-        assert matches.get_match(session, match_id).lost_claims == 1
+    assert world.write(claims.expire_claims, [first]) == 0  # superseded
+    assert world.write(claims.renew_claims, [second, kept]) == {match_id, other}
+    assert world.read(matches.get_match, match_id).lost_claims == 1
 
 
 def test_K3_K8_a_match_that_is_played_alone_waits_for_its_lease_even_if_its_runner_is_known_to_be_dead(
@@ -174,10 +146,10 @@ def test_K3_K8_a_match_that_is_played_alone_waits_for_its_lease_even_if_its_runn
 ) -> None:
     world.match()
     for _ in range(2):
-        assert expire(world, *world.claim()) == 1
+        assert world.write(claims.expire_claims, world.claim()) == 1
     (alone,) = world.claim(isolated=True)
 
-    assert expire(world, alone) == 0
+    assert world.write(claims.expire_claims, [alone]) == 0
     assert world.claim(isolated=True) == []
     world.pass_seconds(16)
     assert len(world.claim(isolated=True)) == 1
@@ -194,9 +166,9 @@ def test_K8_a_match_that_kills_every_runner_is_stuck_in_the_end(world: World) ->
 
     assert world.claim(isolated=True) == []
     assert (status(world, poison), status(world, other)) == ("stuck", "due")
-    with world.database.read() as session:
-        todo = claims.find_due_work(session)
+    todo = world.read(claims.find_due_work)
     assert (todo.isolated, todo.matches_due) == ([], True)
+    assert world.write(match_cancellation.cancel_match, poison, master_key=MASTER_KEY).status == "cancelled"
 
 
 def test_K8_an_update_without_rows_before_the_first_question_is_no_progress(world: World) -> None:
@@ -233,18 +205,6 @@ def test_K8_a_recorded_row_starts_the_count_anew(world: World) -> None:
     assert status(world, match_id) == "running"
 
 
-def test_a_stuck_match_can_be_cancelled(world: World) -> None:
-    match_id = world.match()
-    lose(world)
-    lose(world)
-    for _ in range(CLAIMS_BEFORE_STUCK):
-        lose(world, isolated=True)
-    world.claim(isolated=True)
-
-    with world.database.write() as session:
-        assert match_cancellation.cancel_match(session, match_id, master_key=MASTER_KEY).status == "cancelled"
-
-
 def test_no_bot_is_given_more_matches_than_it_takes_calls(world: World) -> None:
     busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 2)), *world.bots(5)
     blocked = [world.match([busy, other]) for other in others[:4]]
@@ -268,27 +228,11 @@ def test_a_bot_with_one_call_can_sit_at_a_table_twice(world: World) -> None:
     assert len(world.claim(10)) == 1
 
 
-def test_many_blocked_matches_do_not_hide_a_free_one(world: World) -> None:
-    busy, other, *pair = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), *world.bots(3)
-    for _ in range(30):
-        world.match([busy, other])
-    free = world.match(pair)
-
-    claimed = {claim.match_id for _ in range(2) for claim in world.claim(1)}
-
-    assert free in claimed
-
-
 def test_matches_are_due_until_all_are_claimed_and_again_when_a_lease_expires(world: World) -> None:
     seen = [due(world)]
-    world.match()
-    seen.append(due(world))
-    (claim,) = world.claim(1)
-    seen.append(due(world))
-    world.pass_seconds(16)
-    seen.append(due(world))
-    world.claim(1, match_id=claim.match_id)
-    seen.append(due(world))
+    for step in (world.match, world.claim, lambda: world.pass_seconds(16), world.claim):
+        step()
+        seen.append(due(world))
 
     assert seen == [False, True, False, True, False]
 
@@ -304,7 +248,6 @@ def test_what_is_due_is_found_at_the_same_cost_however_much_is_due(world: World)
 
 
 def due(world: World) -> bool:
-    with world.database.read() as session:
-        todo = claims.find_due_work(session)
+    todo = world.read(claims.find_due_work)
     assert (todo.bots_due, todo.isolated) == (False, [])
     return todo.matches_due

@@ -26,57 +26,42 @@ from tests.surroundings import MASTER_KEY
 
 
 def group_of(world: World, match_id: str) -> str:
-    with world.database.read() as session:
-        return matches.get_match(session, match_id).group_id
+    return world.read(matches.get_match, match_id).group_id
 
 
-def test_D9_the_seed_is_sealed_at_rest(world: World) -> None:
-    group_id = group_of(world, world.match())
+def test_D9_the_seed_is_sealed_at_rest_and_shows_in_no_print(world: World) -> None:
+    loaded = world.load(world.match())
     with world.database.read() as session:
-        group = deal_groups.get_group(session, group_id)
-        seed = deal_groups.unseal_seed_of_group(group, MASTER_KEY)
+        group = deal_groups.get_group(session, loaded.group_id)
         kept = session.execute(text("SELECT * FROM deal_groups")).one()
 
-    assert commitment(seed, group_id) == group.commitment
+    assert deal_groups.unseal_seed_of_group(group, MASTER_KEY) == loaded.seed
+    assert commitment(loaded.seed, group.id) == group.commitment
     stored = [bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode() for value in kept]
-    assert not any(seed in value or seed.hex().encode() in value for value in stored)
+    printed = repr(loaded).encode()
+    forms = (loaded.seed, loaded.seed.hex().encode(), repr(loaded.seed)[2:-1].encode())
+    assert not any(form in value for value in (*stored, printed) for form in forms)
 
 
-def test_D9_another_master_key_does_not_open_it(world: World) -> None:
-    group_id = group_of(world, world.match())
-    with world.database.read() as session, pytest.raises(WrongMasterKey):
-        deal_groups.unseal_seed_of_group(deal_groups.get_group(session, group_id), b"x" * 32)
-
-
-def test_D9_a_seed_moved_to_another_group_does_not_open(world: World) -> None:
+def test_D9_another_master_key_and_another_group_do_not_open_it(world: World) -> None:
     group_id, other_id = (group_of(world, world.match()) for _ in range(2))
     with world.database.write() as session:
         group, other = deal_groups.get_group(session, group_id), deal_groups.get_group(session, other_id)
+        with pytest.raises(WrongMasterKey):
+            deal_groups.unseal_seed_of_group(group, b"x" * 32)
         group.seed_sealed, group.commitment = other.seed_sealed, other.commitment
 
         with pytest.raises(WrongMasterKey, match=group_id):
             deal_groups.unseal_seed_of_group(group, MASTER_KEY)
 
 
-def test_D9_the_seed_does_not_show_in_errors_or_prints(world: World) -> None:
-    loaded = world.load(world.match())
-
-    assert loaded.seed.hex() not in repr(loaded)
-    assert repr(loaded.seed)[2:-1] not in repr(loaded)
-
-
-def test_no_two_groups_share_a_seed_or_its_sealed_form(world: World) -> None:
-    seated = world.bots(2)
-    with world.database.write() as session:
-        made = [deal_groups.create_group(session, seated, master_key=MASTER_KEY) for _ in range(20)]
-        assert len({deal_groups.unseal_seed_of_group(one, MASTER_KEY) for one in made}) == 20
-        assert len({one.seed_sealed for one in made}) == 20
-
-
-def test_a_bot_in_two_seats_enters_once(world: World) -> None:
+def test_no_two_groups_share_a_seed_and_a_bot_in_two_seats_enters_once(world: World) -> None:
     (bot,) = world.bots(1)
     with world.database.write() as session:
-        assert deal_groups.create_group(session, [bot, bot], master_key=MASTER_KEY).entries == [bot]
+        made = [deal_groups.create_group(session, [bot, bot], master_key=MASTER_KEY) for _ in range(20)]
+        assert len({deal_groups.unseal_seed_of_group(one, MASTER_KEY) for one in made}) == 20
+        assert len({one.seed_sealed for one in made}) == 20
+        assert all(one.entries == [bot] for one in made)
 
 
 def test_one_at_a_time_asks_for_nonces(world: World) -> None:
@@ -85,8 +70,7 @@ def test_one_at_a_time_asks_for_nonces(world: World) -> None:
         first = openings.claim_opening(session, group_id)
         assert openings.claim_opening(session, group_id) is None
     world.pass_seconds(16)
-    with world.database.write() as session:
-        second = openings.claim_opening(session, group_id)
+    second = world.write(openings.claim_opening, group_id)
 
     assert first is not None
     assert second is not None
@@ -131,11 +115,7 @@ def test_D8_nonces_never_come_before_their_hashes(world: World) -> None:
 @pytest.fixture
 def common(world: World) -> tuple[str, str]:
     """Return two matches that share cards."""
-    tables = [world.bots(2), world.bots(2)]
-    with world.database.write() as session:
-        group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)
-        session.flush()
-        one, other = (world.matched(session, table, group=group).id for table in tables)
+    one, other = world.sharing([world.bots(2), world.bots(2)])
     return one, other
 
 
@@ -145,8 +125,7 @@ def test_D1_logs_open_when_the_last_match_of_the_group_is_over(world: World, com
 
     with world.database.read() as session, pytest.raises(NotReady):
         logs.read_log_file(session, matches.get_match(session, first.match_id), gzipped=False)
-    with world.database.read() as session:
-        assert not is_revealed(session, group_of(world, first.match_id))
+    assert not world.read(is_revealed, group_of(world, first.match_id))
     world.finish(second)
 
     for match_id in common:
@@ -159,8 +138,7 @@ def test_D1_logs_open_when_the_last_match_of_the_group_is_over(world: World, com
 def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[str, str]) -> None:
     first, second = world.claim(2)
     world.finish(first)
-    with world.database.write() as session:
-        match_cancellation.cancel_match(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
+    world.write(match_cancellation.cancel_match, second.match_id, master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
         group = deal_groups.get_group(session, group_of(world, first.match_id))
@@ -174,8 +152,7 @@ def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[s
 def test_a_withdrawal_closes_the_groups_in_which_nothing_was_played(world: World) -> None:
     one, other = world.bots(2)
     match_id = world.match([one, other])
-    with world.database.write() as session:
-        retirement.retire_bot(session, one)
+    world.write(retirement.retire_bot, one)
 
     with world.database.read() as session:
         assert is_revealed(session, group_of(world, match_id))
@@ -194,8 +171,7 @@ def test_a_group_whose_last_match_fell_to_a_withdrawal_is_left_to_be_closed(
         assert deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert not deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert deal_groups.list_unclosed_groups(session) == []
-    with world.database.read() as session:
-        assert verify(logs.log_lines(session, common[0])).revealed
+    assert verify(world.read(logs.log_lines, common[0])).revealed
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)  # SQLite has one writer at a time
@@ -210,8 +186,7 @@ def test_a_group_of_which_one_match_ends_while_the_other_is_cancelled_is_left_to
     with world.database.write() as ending:
         tail = MatchUpdate(*claim, 0, match.lines)
         match_end.finish_match(ending, tail, outcome(match), master_key=MASTER_KEY)
-        with world.database.write() as session:
-            cancelling.cancel_unstarted(session, StoredMatch.id == other, "a test")
+        world.write(cancelling.cancel_unstarted, StoredMatch.id == other, "a test")
 
     with world.database.write() as session:
         (group_id,) = deal_groups.list_groups_to_close(session)
@@ -220,8 +195,7 @@ def test_a_group_of_which_one_match_ends_while_the_other_is_cancelled_is_left_to
 
 def test_a_withdrawal_closes_no_group_that_others_still_play(world: World, common: tuple[str, str]) -> None:
     world.claim(1)
-    with world.database.write() as session:
-        retirement.retire_bot(session, seated(world, common[1])[0])
+    world.write(retirement.retire_bot, seated(world, common[1])[0])
 
     with world.database.read() as session:
         assert deal_groups.list_unclosed_groups(session) == []
@@ -243,8 +217,7 @@ def test_open_and_closed_groups_cost_the_search_for_groups_to_close_nothing(
         costs.append(cost_of(world, deal_groups.list_groups_to_close))
 
     assert costs[0] == costs[1] > 0
-    with world.database.read() as session:
-        assert deal_groups.list_groups_to_close(session) == [group_id]
+    assert world.read(deal_groups.list_groups_to_close) == [group_id]
 
 
 def leave_unclosed(world: World, common: tuple[str, str]) -> tuple[str, str]:
@@ -252,14 +225,12 @@ def leave_unclosed(world: World, common: tuple[str, str]) -> tuple[str, str]:
     (claim,) = world.claim(1)
     world.finish(claim)
     bot_id = seated(world, common[1])[0]
-    with world.database.write() as session:
-        retirement.retire_bot(session, bot_id)
+    world.write(retirement.retire_bot, bot_id)
     return group_of(world, common[0]), bot_id
 
 
 def seated(world: World, match_id: str) -> list[str]:
-    with world.database.read() as session:
-        return [seat.bot_id for seat in matches.seats_of(session, [match_id])[match_id]]
+    return [seat.bot_id for seat in world.read(matches.seats_of, [match_id])[match_id]]
 
 
 def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None:
@@ -274,8 +245,7 @@ def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None
     (claim,) = world.claim()
     world.finish(claim)
 
-    with world.database.read() as session:
-        lines = logs.log_lines(session, match_id)
+    lines = world.read(logs.log_lines, match_id)
     assert verify(lines).ok
     assert (parse_row(lines[-1])["nonces"], parse_row(lines[-1])["nonce_hashes"]) == (nonces, hashes)
 

@@ -6,12 +6,10 @@ import pytest
 from sqlalchemy import event, insert, update
 
 from referee.match.canonical import Json, dumps
-from referee.matches.deals import deal_groups, deal_progress
+from referee.matches.deals import deal_progress
 from referee.matches.deals.deal_progress import DealGroupProgress, DrawCounts
-from referee.matches.states import DealSharing
 from referee.matches.tables import LogRow, StoredMatch
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
 
 TABLES = 6
 
@@ -21,11 +19,8 @@ class Group:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        seated = world.bots(2)
-        with world.database.write() as session:
-            group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind=DealSharing.COMMON)
-            self.id = group.id
-            matches = [world.matched(session, seated, group=group).id for _ in range(TABLES)]
+        matches = world.sharing([world.bots(2)] * TABLES)
+        self.id = world.get_one(StoredMatch, matches[0]).group_id
         self.rows: dict[str, list[Json]] = {match_id: [] for match_id in matches}
 
     def add(self, match_id: str, kinds: list[str]) -> None:
@@ -46,12 +41,10 @@ class Group:
 
     def end(self, match_id: str) -> None:
         del self.rows[match_id]
-        with self.world.database.write() as session:
-            session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="finished"))
+        self.world.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="finished"))
 
     def last(self, tables: DealGroupProgress) -> DrawCounts | None:
-        with self.world.database.read() as session:
-            return tables.find_slowest(session, self.id)
+        return self.world.read(tables.find_slowest, self.id)
 
     def least(self) -> DrawCounts | None:
         """Return the result by counting all rows."""

@@ -127,8 +127,7 @@ def a_slot_is_free(watched: Watched) -> None:
 
 
 def only_their_own_account_waits(watched: Watched) -> None:
-    with watched.world.database.read() as session:
-        account_id = matches.get_match(session, watched.friendlies[0]).created_by
+    account_id = watched.world.read(matches.get_match, watched.friendlies[0]).created_by
     watched.world.match(rated=False, created_by=account_id)
 
 

@@ -105,8 +105,7 @@ def test_K1_matches_that_lost_their_runner_and_are_not_taken_up_are_told(watched
 def bots_are_full(world: World) -> None:
     """All matches are of one bot, which has one request and uses it."""
     seated = world.bots(2)
-    with world.database.write() as session:
-        session.execute(update(Bot).values(max_concurrent_requests=1))
+    world.execute(update(Bot).values(max_concurrent_requests=1))
     for _ in range(3):
         world.match(seated)
     assert len(world.claim(3)) == 1
@@ -136,14 +135,12 @@ def share_of_all_friendlies_is_used(world: World) -> None:
 def handshakes_are_under_way(world: World) -> None:
     for _ in range(2):
         due_handshake(world)
-    with world.database.write() as session:
-        assert len(handshakes.claim_due_handshakes(session, 1)) == 1
+    assert len(world.write(handshakes.claim_due_handshakes, 1)) == 1
 
 
 def bots_of_checks_are_full(world: World) -> None:
     seated = world.bots(2)
-    with world.database.write() as session:
-        session.execute(update(Bot).values(max_concurrent_requests=1))
+    world.execute(update(Bot).values(max_concurrent_requests=1))
     world.match(seated)
     assert len(world.claim(3)) == 1
     due_check(world, seated[0])
@@ -190,8 +187,7 @@ def due_check(world: World, bot_id: str = "") -> None:
 
 def due_message(world: World) -> None:
     account_id = world.account()
-    with world.database.write() as session:
-        webhooks.create(session, account_id, "https://due.example.org/", ["match.finished"])  # sends a ping
+    world.write(webhooks.create, account_id, "https://due.example.org/", ["match.finished"])  # sends a ping
 
 
 @pytest.mark.parametrize(
@@ -282,22 +278,19 @@ def cost(template: Path, path: Path, due: int) -> tuple[int, int]:
     shutil.copy(template, path)
     world = World(Database(f"sqlite:///{path}", clock=FakeClock()))
     bots = world.bots(12)
-    with world.database.write() as session:
-        session.execute(update(Bot).values(max_concurrent_requests=8))
+    world.execute(update(Bot).values(max_concurrent_requests=8))
     fill(world, bots, due, [world.account()])
 
     def look(session: Session) -> QueueProgress:
         return load_progress(session, Pool(100, slot_shares))
 
     full = steps_of(world, look)
-    with world.database.read() as session:
-        assert look(session).claimable is None
+    assert world.read(look).claimable is None
     with world.database.write() as session:
         session.execute(update(Bot).values(max_concurrent_requests=9))
         assert claims.find_due_work(session).matches_due
     free = steps_of(world, look)
-    with world.database.read() as session:
-        assert look(session).claimable is not None
+    assert world.read(look).claimable is not None
     world.database.dispose()
     return full, free
 

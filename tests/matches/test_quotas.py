@@ -37,8 +37,7 @@ def test_E21_requests_at_the_same_moment_make_no_eleventh_friendly(world: World)
         arranged = list(threads.map(ask, range(AT_ONCE)))
 
     assert sum(arranged) == 2
-    with world.database.read() as session:
-        assert session.scalar(select(func.count()).select_from(StoredMatch)) == quotas.MAX_OPEN_FRIENDLIES
+    assert world.scalar(select(func.count()).select_from(StoredMatch)) == quotas.MAX_OPEN_FRIENDLIES
 
 
 def test_E21_rated_matches_matches_of_others_and_matches_that_are_over_are_not_counted(world: World) -> None:
@@ -48,8 +47,7 @@ def test_E21_rated_matches_matches_of_others_and_matches_that_are_over_are_not_c
         world.match(seated, created_by=account_id)
         world.match(seated, rated=False, created_by=world.account())
 
-    with world.database.write() as session:
-        quotas.check_friendlies(session, account_id)
+    world.write(quotas.check_friendlies, account_id)
 
 
 def test_E21_who_counts_friendlies_holds_up_nothing_else_of_their_account(postgres_url: str) -> None:

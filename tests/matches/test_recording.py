@@ -18,23 +18,13 @@ def record(world: World, *records: MatchUpdate) -> set[str]:
 
 
 def lines(world: World, match_id: str) -> list[bytes]:
-    with world.database.read() as session:
-        return logs.log_lines(session, match_id)
+    return world.read(logs.log_lines, match_id)
 
 
 @pytest.fixture
 def claim(world: World) -> Claim:
     world.match()
     return world.claim()[0]
-
-
-def test_several_matches_are_recorded_in_one_transaction(world: World) -> None:
-    one, other = (world.match(), world.match())
-    held = world.claim(2)
-
-    assert record(world, *(MatchUpdate(claim.match_id, claim.epoch, 0, [b"a", b"b"]) for claim in held)) == set()
-
-    assert lines(world, one) == lines(world, other) == [b"a", b"b"]
 
 
 def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) -> None:
@@ -45,48 +35,37 @@ def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) ->
     other_id = world.match()
     (other,) = world.claim()
 
-    lost = record(
-        world,
-        MatchUpdate(
-            old.match_id,
-            old.epoch,
-            0,
-            [b"stale"],
-            [PendingAnswer(0, 0, {"seat": 0})],
-            fault_reports=[FaultReport(0, 0, "b", "x")],
-        ),
-        MatchUpdate(other.match_id, other.epoch, 0, [b"fine"]),
-    )
+    stale = MatchUpdate(*old, 0, [b"stale"], [PendingAnswer(0, 0, {"seat": 0})], (), [FaultReport(0, 0, "b", "x")])
+    lost = record(world, stale, MatchUpdate(*other, 0, [b"fine"]))
 
     assert lost == {old.match_id}
     assert (lines(world, old.match_id), lines(world, other_id)) == ([], [b"fine"])
     assert world.load(old.match_id).sealed == []
-    assert record(world, MatchUpdate(new.match_id, new.epoch, 0, [b"ours"])) == set()
+    assert record(world, MatchUpdate(*new, 0, [b"ours"])) == set()
 
 
 def test_a_cancelled_match_is_stale_for_its_runner(world: World, claim: Claim) -> None:
-    with world.database.write() as session:
-        match_cancellation.cancel_match(session, claim.match_id, master_key=MASTER_KEY)
+    world.write(match_cancellation.cancel_match, claim.match_id, master_key=MASTER_KEY)
 
-    assert record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"a"])) == {claim.match_id}
+    assert record(world, MatchUpdate(*claim, 0, [b"a"])) == {claim.match_id}
 
 
 @pytest.mark.parametrize("start", [0, 1, 3])
 def test_B15_rows_that_do_not_continue_the_record_are_refused(world: World, claim: Claim, start: int) -> None:
-    record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"a", b"b"]))
+    record(world, MatchUpdate(*claim, 0, [b"a", b"b"]))
 
-    assert record(world, MatchUpdate(claim.match_id, claim.epoch, start, [b"c"])) == {claim.match_id}
+    assert record(world, MatchUpdate(*claim, start, [b"c"])) == {claim.match_id}
     assert lines(world, claim.match_id) == [b"a", b"b"]
 
 
-def test_one_match_may_be_recorded_twice_in_a_batch(world: World, claim: Claim) -> None:
-    first, second = (
-        MatchUpdate(claim.match_id, claim.epoch, 0, [b"a"]),
-        MatchUpdate(claim.match_id, claim.epoch, 1, [b"b"]),
-    )
+def test_several_matches_are_recorded_in_one_transaction_and_one_of_them_twice(world: World) -> None:
+    one, other = (world.match(), world.match())
+    held = world.claim(2)
+    updates = [MatchUpdate(*claim, 0, [b"a", b"b"]) for claim in held]
 
-    assert record(world, first, second) == set()
-    assert lines(world, claim.match_id) == [b"a", b"b"]
+    assert record(world, *updates, MatchUpdate(*held[0], 2, [b"c"])) == set()
+
+    assert (lines(world, one), lines(world, other)) == ([b"a", b"b", b"c"], [b"a", b"b"])
 
 
 def test_an_answer_is_not_stored_sealed_if_the_last_of_its_question_arrives_in_the_same_batch(
@@ -109,10 +88,10 @@ def test_an_answer_is_not_stored_sealed_if_the_last_of_its_question_arrives_in_t
 
 def test_sealed_answers_wait_for_the_last_of_their_question(world: World, claim: Claim) -> None:
     answers = [Answer(0, choice=1, ms=5).to_json(), Answer(1, trouble="deadline").to_json()]
-    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[PendingAnswer(0, 1, answers[1])]))
-    record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[PendingAnswer(0, 0, answers[0])]))
+    record(world, MatchUpdate(*claim, sealed=[PendingAnswer(0, 1, answers[1])]))
+    record(world, MatchUpdate(*claim, sealed=[PendingAnswer(0, 0, answers[0])]))
     waiting = world.load(claim.match_id).sealed
-    record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"{}"], unsealed=[0]))
+    record(world, MatchUpdate(*claim, 0, [b"{}"], unsealed=[0]))
 
     assert waiting == answers
     assert world.load(claim.match_id).sealed == []
@@ -121,7 +100,7 @@ def test_sealed_answers_wait_for_the_last_of_their_question(world: World, claim:
 def test_a_match_goes_on_from_its_recorded_answers(world: World, claim: Claim) -> None:
     undisturbed = world.resumed(claim.match_id)
     disturbed = world.resumed(claim.match_id)
-    record(world, MatchUpdate(claim.match_id, claim.epoch, 0, disturbed.lines))
+    record(world, MatchUpdate(*claim, 0, disturbed.lines))
     start = len(disturbed.lines)
     while not undisturbed.over:
         for request in undisturbed.requests():
@@ -138,7 +117,7 @@ def answered_and_killed(world: World, claim: Claim, match: Match, start: int) ->
         answer = Answer(request.seat, choice=0, ms=7)
         rows = match.receive(answer)
         if rows:
-            written = MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:], unsealed=[request.n])
+            written = MatchUpdate(*claim, start, match.lines[start:], unsealed=[request.n])
         else:
             written = MatchUpdate(
                 claim.match_id, claim.epoch, start, sealed=[PendingAnswer(request.n, request.seat, answer.to_json())]
@@ -155,21 +134,15 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
     world.match(seated)
     (claim,) = world.claim()
     bad = FaultReport(3, 1, seated[1], "bad_json", "broken \0 text", b"{}", b"x" * 100_000, {"connect_ms": 1})
-    record(world, MatchUpdate(claim.match_id, claim.epoch, fault_reports=[bad]))
-    with world.database.read() as session:
-        assert fault_reports.list_faults(session, bot_id=seated[1]).items == []
+    record(world, MatchUpdate(*claim, fault_reports=[bad]))
+    assert world.read(fault_reports.list_faults, bot_id=seated[1]).items == []
     world.finish(claim)
 
     with world.database.read() as session:
         (told,) = fault_reports.list_faults(session, bot_id=seated[1]).items
         fault = fault_reports.get_fault(session, told.fault.id, told.owner_id).fault
-    assert (fault.code, fault.n, fault.seat, fault.request, fault.timing) == (
-        "bad_json",
-        3,
-        1,
-        b"{}",
-        {"connect_ms": 1},
-    )
+    kept = fault.code, fault.n, fault.seat, fault.request, fault.timing
+    assert kept == ("bad_json", 3, 1, b"{}", {"connect_ms": 1})
     assert fault.reply == b"x" * MAX_REPORT_BYTES
     assert "\0" not in fault.detail
 
@@ -177,5 +150,5 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
 def test_recording_holds_the_claim_on(world: World, claim: Claim) -> None:
     for row in range(4):
         world.pass_seconds(10)
-        assert record(world, MatchUpdate(claim.match_id, claim.epoch, row, [b"x"])) == set()
+        assert record(world, MatchUpdate(*claim, row, [b"x"])) == set()
     assert world.claim() == []

@@ -154,10 +154,8 @@ class Simulation:
 
     def claim(self) -> None:
         while (room := self.slots.size - len(self.ends)) > 0:
-            with self.world.database.read() as session:
-                found = match_queue.find_matches(session, room, slots=self.slots)
-            with self.world.database.write() as session:
-                claimed = claims.claim_found(session, found.units, slots=self.slots)
+            found = self.world.read(match_queue.find_matches, room, slots=self.slots)
+            claimed = self.world.write(claims.claim_found, found.units, slots=self.slots)
             if not claimed:
                 return
             for match in claimed:

@@ -1,6 +1,7 @@
-"""The alert rules: their form, and that the metrics and labels they name exist."""
+"""The alert rules: their form, that the metrics and labels they name exist, and what Prometheus makes of them."""
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from referee.match.match import FAULTS
 from referee.metrics import catalog, shared
 from referee.metrics.process_metrics import ProcessMetrics
 from referee.metrics.shared import Sender
+from tests.machine import require
+from tests.metrics import promtool
 from tests.metrics.conftest import Samples, scrape, serving
 from workers import reports
 
@@ -79,3 +82,38 @@ def test_each_rule_names_metrics_that_exist(samples: Samples) -> None:
         assert set(re.findall(r"[a-z_]+", bare)) <= FUNCTIONS, rule["alert"]
         shown = set(re.findall(r"\$labels\.([a-z_]+)", str(rule["annotations"])))
         assert shown <= set().union(*(labels_of[name] for name, _ in named)), rule["alert"]
+
+
+CASES = Path(__file__).parent / "alerts_test.yml"
+
+
+def run(*words: str) -> str:
+    """Run promtool and return what it prints."""
+    program = require("promtool", "the alert rules in Prometheus", promtool.LEAST, places=[promtool.found()])
+    result = subprocess.run([program, *words], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_prometheus_reads_the_rules() -> None:
+    assert f"SUCCESS: {len(RULES)} rules found" in run("check", "rules", str(ROOT / "deploy/alerts.yml"))
+
+
+def test_each_alert_fires_and_is_silent_as_the_cases_say() -> None:
+    assert "SUCCESS" in run("test", "rules", str(CASES))
+
+
+def test_each_alert_has_a_case_in_which_it_fires_and_one_in_which_it_is_silent() -> None:
+    names = {case["name"] for case in yaml.safe_load(CASES.read_text())["tests"]}
+
+    assert names == {f"{rule['alert']} {what}" for rule in RULES for what in ("fires", "stays silent")}
+
+
+def test_values_are_shown_for_people() -> None:
+    shown = {value for rule in RULES for value in re.findall(r"\{\{[^}]*\$value[^}]*\}\}", str(rule["annotations"]))}
+
+    assert {"{{ $value }}", "{{ humanizeDuration $value }}"} <= shown
+    for rule in RULES:
+        if "{{ $value }}" in rule["annotations"]["summary"]:  # only whole numbers are shown as they are
+            assert "rate(" not in rule["expr"]
+            assert "increase(" not in rule["expr"]

@@ -54,12 +54,6 @@ def tournament_of(entrants: int, lines: Sequence[str], rounds: int) -> PairingIn
     return PairingInput(2, {"rounds": rounds}, 1, people, tuple(map(round_of, lines)), draw_key)
 
 
-def paired(tournament: PairingInput) -> set[tuple[str, ...]]:
-    pairing_round = SWISS.next_round(tournament)
-    assert pairing_round is not None
-    return {table.entrants for table in pairing_round.tables} | {(bye.entrant,) for bye in pairing_round.byes}
-
-
 @pytest.mark.parametrize(
     ("lines", "before"), [(lines, before) for lines in (FOURTEEN, FIFTEEN) for before in range(len(lines))]
 )
@@ -72,41 +66,3 @@ def test_rounds_are_paired_and_seated_as_a_published_engine_does(lines: Sequence
     assert pairing_round is not None
     assert {table.entrants for table in pairing_round.tables} == {table.entrants for table in wanted.tables}
     assert pairing_round.byes == wanted.byes
-
-
-def test_an_odd_number_at_one_score_sends_its_lowest_down() -> None:
-    """1 to 5 have won. 1, 3 and 5 had the first seat and 2 and 4 the second, so of 1 and 2 against 3 and 4 not 1-3
-    and 2-4, but 1-4 and 2-3 give everybody the seat it is due. 5 moves down to 6, who had the second seat."""
-    tournament = tournament_of(10, ["1+6 7-2 3+8 9-4 5+10"], 4)
-
-    assert {("4", "1"), ("2", "3"), ("6", "5")} <= paired(tournament)
-
-
-def test_the_last_pair_left_does_not_meet_again_however_good_the_other_pairs_are() -> None:
-    """After 1-2 and 3-4, then 1-3 and 2-4, only 1-4 and 2-3 are left, whatever the scores."""
-    tournament = tournament_of(4, ["1+2 3+4", "1+3 2+4"], 3)
-
-    assert {frozenset(pair) for pair in paired(tournament)} == {frozenset({"1", "4"}), frozenset({"2", "3"})}
-
-
-def test_when_all_have_met_all_they_meet_again() -> None:
-    tournament = tournament_of(4, ["1+2 3+4", "3-1 4-2", "1+4 2+3"], 4)
-
-    assert len(paired(tournament)) == 2
-
-
-def test_siblings_of_one_owner_meet_only_when_nobody_else_is_left() -> None:
-    people = tuple(Entrant(str(at), owner="one" if at < 4 else "", seed=at) for at in range(1, 7))
-    apart = PairingInput(2, {"rounds": 3}, 1, people, (), b"x")
-    assert all({*pair} - {"1", "2", "3"} for pair in paired(apart))
-
-    together = PairingInput(2, {"rounds": 1}, 1, people[:4], (), b"x")
-    assert len(paired(together)) == 2
-
-
-def test_nobody_takes_a_seat_a_third_time_running_while_there_is_another_way() -> None:
-    """1, 2, 3, 4 had the first seat twice and are due the second; so 1-2 and 3-4 are not possible though all four
-    have won twice: each meets one of those who have lost."""
-    tournament = tournament_of(8, ["1+5 2+6 3+7 4+8", "1+6 2+5 3+8 4+7"], 4)
-
-    assert paired(tournament) == {("7", "1"), ("8", "2"), ("5", "3"), ("6", "4")}

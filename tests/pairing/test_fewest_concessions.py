@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from referee.pairing import Bye, Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table, formats
-from referee.pairing.concessions import SMALL_FIELD, fewest_concessions
 from referee.pairing.history import PairingHistory, read_history
 
 SWISS = formats()["swiss"]
@@ -103,16 +102,3 @@ def test_no_other_pairing_is_better_by_the_documented_criteria(seed: int) -> Non
             worse.append((case, got, best))
     assert compared > 20
     assert not worse, worse
-
-
-def test_all_pairings_of_the_largest_small_field_are_compared_by_few_sets() -> None:
-    """Each set is paired from its lowest player on: 2 ** 13 sets with at most 13 partners each."""
-    asked: list[Pair] = []
-
-    def cost(player: int, other: int) -> int:
-        asked.append((player, other))
-        return player * other % 7
-
-    fewest_concessions(cost)(frozenset(range(SMALL_FIELD)))
-
-    assert len(asked) < 13 * 2**13

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 
 import pytest
 
@@ -38,6 +37,13 @@ def after(before: PairingInput, *legs: Sequence[Leg]) -> PairingInput:
     assert pairing_round is not None
     tables = legs or [[leg(table.entrants)] * table.legs for table in pairing_round.tables]
     return replace(before, played=(*before.played, PlayedRound(pairing_round, tuple(tuple(table) for table in tables))))
+
+
+def upset_of(before: PairingInput) -> PairingInput:
+    """Return the tournament after a round in which the weaker win."""
+    pairing_round = KNOCKOUT.next_round(before)
+    assert pairing_round is not None
+    return after(before, *([leg(table.entrants, sorted(table.entrants)[::-1])] for table in pairing_round.tables))
 
 
 def without(before: PairingInput, *names: str) -> PairingInput:
@@ -76,13 +82,7 @@ def test_eight_meet_as_in_the_standard_bracket() -> None:
 
 
 def test_the_winner_of_a_table_takes_its_place_in_the_bracket() -> None:
-    first = tournament("ABCDEFGH")
-    pairing_round = KNOCKOUT.next_round(first)
-    assert pairing_round is not None
-
-    upset = after(
-        first, *([leg(table.entrants, sorted(table.entrants, reverse=True))] for table in pairing_round.tables)
-    )
+    upset = upset_of(tournament("ABCDEFGH"))
 
     assert tables(KNOCKOUT.next_round(upset)) == [{"H", "E"}, {"G", "F"}]
 
@@ -136,15 +136,6 @@ def test_a_draw_of_lots_knows_no_ratings() -> None:
     assert opponents == {*"ABCD"}
 
 
-def test_ratings_that_move_meanwhile_change_no_bracket() -> None:
-    second = after(tournament("ABCDEFGH"))
-    turned = replace(
-        second, entrants=tuple(replace(entrant, rating=4000 * MICRO - entrant.rating) for entrant in second.entrants)
-    )
-
-    assert KNOCKOUT.next_round(turned) == KNOCKOUT.next_round(second)
-
-
 # -- legs --
 
 
@@ -167,17 +158,12 @@ def test_ratings_that_move_meanwhile_change_no_bracket() -> None:
 )
 def test_a_pair_plays_until_one_cannot_be_caught(best_of: int, results: str, more: int) -> None:
     running = tournament("AB", best_of=best_of)
+    pairing_round = KNOCKOUT.next_round(running)
+    assert pairing_round is not None
+    assert pairing_round.tables[0].legs == best_of // 2 + 1  # no leg that might not be needed
     won = {"A": leg("AB", "AB"), "B": leg("AB", "BA"), "=": tie("A", "B")}
 
     assert KNOCKOUT.more_legs(running, Table(("A", "B"), "final"), [won[result] for result in results]) == more
-
-
-@pytest.mark.parametrize("best_of", range(1, 16))
-def test_no_leg_is_arranged_that_might_not_be_needed(best_of: int) -> None:
-    pairing_round = KNOCKOUT.next_round(tournament("AB", best_of=best_of))
-
-    assert pairing_round is not None
-    assert pairing_round.tables[0].legs == best_of // 2 + 1
 
 
 def test_tie_breaks_are_played_one_at_a_time_and_count_only_beyond_the_tie() -> None:
@@ -237,20 +223,6 @@ def test_fours_of_which_two_go_on_keep_tablemates_apart() -> None:
     assert tables(KNOCKOUT.next_round(first)) == [{*"AHIP"}, {*"BGJO"}, {*"CFKN"}, {*"DELM"}]
     assert tables(KNOCKOUT.next_round(second)) == [{*"ADGF"}, {*"BCHE"}]  # A–H and D–E won their tables together
     assert rank_entrants(to_the_end(second))[:4] == [(1, "A"), (2, "B"), (3, "C"), (4, "D")]
-
-
-@pytest.mark.parametrize(("seats", "advance"), [(s, a) for s in range(3, 6) for a in range(1, s)])
-def test_any_number_that_fills_a_table_plays_to_a_full_final(seats: int, advance: int) -> None:
-    for count in range(seats, 22):
-        names = [f"{number:02}" for number in range(count)]
-
-        end = to_the_end(tournament(names, seats=seats, advance=advance))
-
-        assert len(end.played[-1].round.tables) == 1
-        assert end.played[-1].round.byes == ()
-        assert rank_entrants(end)[0] == (1, names[0])
-        assert sorted(entrant for _, entrant in rank_entrants(end)) == names
-        assert expected(tournament(names, seats=seats, advance=advance)) == expected(end)
 
 
 def test_fifteen_at_fours_rest_three_and_the_best_play_last() -> None:
@@ -321,12 +293,7 @@ def test_a_cancelled_table_goes_to_the_better_seed_and_is_not_played_again() -> 
 
 def test_a_result_voided_later_unseats_nobody() -> None:
     first = tournament("ABCD")
-    pairing_round = KNOCKOUT.next_round(first)
-    assert pairing_round is not None
-    upset = after(
-        first, *([leg(table.entrants, sorted(table.entrants, reverse=True))] for table in pairing_round.tables)
-    )
-    final = after(upset, [leg("CD", "CD")])
+    final = after(upset_of(first), [leg("CD", "CD")])
 
     voided = replace(final, played=(replace(final.played[0], legs=((), ())), final.played[1]))
 
@@ -412,10 +379,8 @@ def test_options_out_of_bounds_are_named(seats: int, given: dict[str, object], f
 
 def test_too_few_entrants_and_cycles_are_refused() -> None:
     options = KNOCKOUT.options({}, 3)
-    for (entrants, cycles), field in zip(product((2, 9), (1, 2)), ("entries", "entries", "", "cycles"), strict=True):
-        if field:
-            with pytest.raises(BadOption) as refused:
-                KNOCKOUT.check(entrants, 3, options, cycles)
-            assert refused.value.field == field
-        else:
+    KNOCKOUT.check(3, 3, options, 1)
+    for entrants, cycles, field in ((2, 1, "entries"), (9, 2, "cycles")):
+        with pytest.raises(BadOption) as refused:
             KNOCKOUT.check(entrants, 3, options, cycles)
+        assert refused.value.field == field

@@ -1,10 +1,8 @@
 """Swiss tables of three or more: the fewest repeat meetings and siblings, compared with all possible tables."""
 
 from dataclasses import replace
-from itertools import combinations
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,42 +90,3 @@ def test_small_fields_have_the_fewest_rematches_and_siblings(
     assert sorted(player for table in tables for player in table) == [*people]
     assert found[:2] == fewest_meetings(history, people, [seats] * count)
     assert found <= before
-
-
-@pytest.mark.parametrize(("seats", "count"), [(3, 7), (4, 6), (5, 6), (7, 8)])
-def test_tables_that_never_met_are_found_if_they_were_hidden(seats: int, count: int) -> None:
-    """Let everybody have met except the members of hidden tables: only these tables have no rematch."""
-    history = history_of(seats, count, 0, 0, Random(0))
-    order = Random(seats).sample(range(seats * count), seats * count)
-    hidden = {player: at // seats for at, player in enumerate(order)}
-    for player, other in combinations(range(seats * count), 2):
-        if hidden[player] != hidden[other]:
-            history.met[player][other] = history.met[other][player] = 1
-    tables = [[*range(at, at + seats)] for at in range(0, seats * count, seats)]
-
-    reduce_meetings(history, tables)
-
-    assert {frozenset(table) for table in tables} == {
-        frozenset(order[at : at + seats]) for at in range(0, len(order), seats)
-    }
-
-
-def test_siblings_sit_apart_where_no_rematch_results() -> None:
-    history = history_of(4, 6, 1, 0, Random(2))
-    history.owners[:] = [f"owner {player // 6}" for player in range(24)]
-    history.siblings = {f"owner {family}": {*range(6 * family, 6 * family + 6)} for family in range(4)}
-    tables = [[*range(at, at + 4)] for at in range(0, 24, 4)]
-
-    reduce_meetings(history, tables)
-
-    assert sum_costs(history, tables)[:2] == (0, 0)
-
-
-def test_tables_without_rematches_and_siblings_stay() -> None:
-    history = history_of(3, 3, 0, 0, Random(1))
-    history.score[:] = [9, 0, 5, 9, 0, 5, 9, 0, 5]
-    tables = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-
-    reduce_meetings(history, tables)
-
-    assert tables == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]

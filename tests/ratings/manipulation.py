@@ -1,12 +1,8 @@
-"""Simulated ladders on which somebody tries to gain rating without strength, compared with honest play.
+"""Simulated ladders on which somebody tries to gain rating without strength, compared with honest play."""
 
-``python -m tests.ratings.manipulation`` prints a table; a short form of it is among the tests.
-"""
-
-import argparse
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from random import Random
 from statistics import fmean, stdev
 
@@ -107,6 +103,7 @@ SCENARIOS: tuple[tuple[Scenario, Deed], ...] = (
 )
 
 
+@cache
 def ratings_of(scenario: Scenario, deed: Deed | None, days: int, seed: int) -> list[float]:
     """Return the error of the rating of the manipulator's bot after each day from ``HORIZON`` on.
 
@@ -144,24 +141,7 @@ class Gain:
 
 
 def gain(scenario: Scenario, deed: Deed, *, days: int, seasons: int, seed: int) -> Gain:
-    honest = [rating for number in range(seasons) for rating in ratings_of(scenario, None, days, seed + number)]
+    plain = replace(scenario, name="honest play", share=0.0)  # scenarios share the honest seasons of equal bots
+    honest = [rating for number in range(seasons) for rating in ratings_of(plain, None, days, seed + number)]
     gained = [rating for number in range(seasons) for rating in ratings_of(scenario, deed, days, seed + number)]
     return Gain(fmean(gained) - fmean(honest), stdev(honest))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.ratings.manipulation", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1, help="of the first season of each line")
-    parser.add_argument("--seasons", type=int, default=6)
-    options = parser.parse_args()
-    print("| manipulator | matches a day | share | gain | standard error |")
-    print("| --- | --- | --- | --- | --- |")
-    for scenario, deed in SCENARIOS:
-        found = gain(scenario, deed, days=30, seasons=options.seasons, seed=options.seed)
-        about = f"| {scenario.name} | {scenario.per_day} | {scenario.share:.0%} "
-        print(f"{about}| {found.points:+.0f} | {found.error:.0f} |", flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

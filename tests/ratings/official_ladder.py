@@ -1,6 +1,6 @@
 """An official ladder in simulated time: bots of known strength, tables and pace as in the service, and its ratings.
 
-Only the database, the matches and the clock are simulated. ``simulated_ladder`` has the command.
+Only the database, the matches and the clock are simulated.
 """
 
 import heapq
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
-from statistics import fmean, median
+from statistics import fmean
 from types import SimpleNamespace
 from typing import TypeVar, cast
 
@@ -65,7 +65,6 @@ class SimulatedBot:
     player: LadderPlayer
     owner: str
     strength: float
-    version: int = 1
     playing: bool = False
     free_since: datetime | None = None
     begun: list[datetime] = field(default_factory=list)
@@ -166,12 +165,15 @@ class OfficialLadder:
         free = [bot for bot in by_due if not bot.playing][: official_matches.MAX_POOL]
         if not free or free[0].due_at > moment:
             return False
-        rows = [self._row(bot, moment) for bot in free]
+        rows = {bot.member.bot_id: self._row(bot, moment) for bot in by_due}
         everybody = len({bot.owner for bot in self.bots.values()}) if self.limits_meetings else 0
-        pool, postponed = official_matches.select_candidates(rows, self.ladder, moment, everybody)
+        pool, postponed = official_matches.select_candidates(
+            [rows[bot.member.bot_id] for bot in free], self.ladder, moment, everybody
+        )
         for bot_id, later in postponed.items():
             self.bots[bot_id].member.due_at = later
-        owners = self._count_active_owners(by_due, moment)
+        left = [row.owner_id for row in rows.values() if official_matches.has_matches_left(row, self.ladder, moment)]
+        owners = len({*left[: official_matches.MAX_POOL]})
         fillers = [Filler(bot_id, rating) for bot_id, rating in self.anchors.items()]
         state = OfficialState(self.ladder.seats, owners, fillers)
         tables = choose_tables(
@@ -180,11 +182,6 @@ class OfficialLadder:
         for table in tables:
             self._begin_match(table, moment)
         return bool(tables)
-
-    def _count_active_owners(self, by_due: Sequence[SimulatedBot], moment: datetime) -> int:
-        rows = (self._row(bot, moment) for bot in by_due)
-        left = [row.owner_id for row in rows if official_matches.has_matches_left(row, self.ladder, moment)]
-        return len({*left[: official_matches.MAX_POOL]})
 
     def _row(self, bot: SimulatedBot, moment: datetime) -> PoolRow:
         of_day = bot.member.matches_of_day if bot.member.day == moment.date() else 0
@@ -227,9 +224,9 @@ class OfficialLadder:
                 placements=self.draw_placements(table.seats, strengths),
                 rated=[bot is not None for bot in seated],
                 owners=[None if bot is None else bot.owner for bot in seated],
-                versions=[None if bot is None else str(bot.version) for bot in seated],
+                versions=["1" if bot else None for bot in seated],
                 anchors=[self.anchors.get(bot_id) for bot_id in table.seats],
-            ),
+            )
         )
 
     def _next_moment(self, moment: datetime, *, made: bool) -> datetime:
@@ -251,17 +248,14 @@ class Report:
     """
 
     established: int
-    matches: int
     tau: float
     rho: float
     error: float
     drift: float
-    last_drift: float
     first_match: Sequence[float]
     tenth_match: Sequence[float]
     house: float
     most_house: float
-    most_house_of_several: float
     busiest_day: int
     busiest_limited_day: int
     pace: float
@@ -279,17 +273,14 @@ def simulate(terms: Terms) -> Report:
     full_days = [count for bot in established if bot.player.daily_maximum is None for count in _settled_days(bot)]
     return Report(
         established=len(established),
-        matches=ladder.tables,
         tau=kendall(truth, found),
         rho=spearman(truth, found),
         error=fmean(abs(error) for error in ladder.errors()),
         drift=max(ladder.drift[min(SETTLING_DAYS, terms.days - 1) :], key=abs),
-        last_drift=ladder.drift[-1],
         first_match=_waits(bots, 1),
         tenth_match=_waits(bots, 10),
         house=fmean(met for bot in bots for met in bot.house),
         most_house=max(fmean(bot.house) for bot in established if bots_of[bot.owner] == 1),
-        most_house_of_several=max(fmean(bot.house) for bot in established if bots_of[bot.owner] > 1),
         busiest_day=max(max(counts.values()) for counts in days.values() if counts),
         busiest_limited_day=max(
             max(days[bot.member.bot_id].values()) for bot in bots if bot.player.daily_maximum and bot.begun
@@ -310,29 +301,3 @@ def _settled_days(bot: SimulatedBot) -> list[int]:
     first = bot.begun[PROVISIONAL_GAMES - 1].date() + timedelta(days=1)
     last = max(counts)
     return [counts[first + timedelta(days=day)] for day in range((last - first).days + 1)]
-
-
-def main(terms: Terms) -> None:
-    """Simulate an official ladder and print what it shows."""
-    report = simulate(terms)
-    figures = {
-        "bots with 30 matches or more": f"{report.established} of {terms.bots}",
-        "matches": f"{report.matches:,}",
-        "rank correlation with the strengths: Kendall, Spearman": f"{report.tau:.3f}, {report.rho:.3f}",
-        "mean absolute error of a rating, in points": f"{report.error:.0f}",
-        "mean error from the sixth day on: worst, last day": f"{report.drift:+.0f}, {report.last_drift:+.0f}",
-        "seconds until the first match: median, longest": _extent(report.first_match),
-        "seconds until the tenth match: median, longest": _extent(report.tenth_match),
-        "matches with house players: mean, most of an owner's only bot": f"{report.house:.0%}, {report.most_house:.0%}",
-        "the same of a bot whose owner has several: most": f"{report.most_house_of_several:.0%}",
-        "matches on a day: most, mean after the first 30": f"{report.busiest_day}, {report.pace:.1f}",
-        f"the same with a daily maximum of {DAILY_MAXIMUM}: most": f"{report.busiest_limited_day}",
-    }
-    print(f"| {terms.bots} bots, {terms.days} days, mean strength {terms.mean:.0f} | |")
-    print("| --- | --- |")
-    for name, value in figures.items():
-        print(f"| {name} | {value} |")
-
-
-def _extent(seconds: Sequence[float]) -> str:
-    return f"{median(seconds):,.0f}, {seconds[-1]:,.0f}"

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -103,47 +102,12 @@ def test_the_expectations_are_those_that_the_page_says() -> None:
     assert expectation(2_000_000_001) == expectation(5_000_000_000) == table[2000]
 
 
-def test_two_equal_bots_move_by_half_of_what_is_at_stake() -> None:
-    # K 40 after 10 matches, expectation 1/2: 40 x (1 - 1/2) = 20 points.
-    assert elo_changes([START, START], [10, 10], [1, 2]) == [20 * MICRO, -20 * MICRO]
-
-
-def test_the_better_one_gains_less() -> None:
-    # 200 points ahead, expectation 0.759747: K 20 x 0.240253 = 4.80506 points.
-    changes = elo_changes([START + 200 * MICRO, START], [30, 30], [1, 2])
-
-    assert changes == [4_805_061, -4_805_061]
-
-
-def test_a_tie_among_equals_moves_nothing() -> None:
-    assert elo_changes([START] * 4, [10] * 4, [1, 1, 1, 1]) == [0] * 4
-
-
-def test_three_seats_share_the_stake_among_their_pairs() -> None:
-    # Each pair stakes 40 / 2 = 20 points: first 10 + 10, second -10 + 10, third -10 - 10.
-    assert elo_changes([START] * 3, [10] * 3, [1, 2, 3]) == [20 * MICRO, 0, -20 * MICRO]
-
-
-def test_a_pair_stakes_the_mean_of_its_two_k() -> None:
-    assert elo_changes([START, START], [10, 30], [1, 2]) == [15 * MICRO, -15 * MICRO]
-
-
 @settings(max_examples=40)
 @given(TABLES)
 def test_F11_no_match_makes_or_destroys_points(table: Table) -> None:
     ratings, games, placements = table
 
     assert sum(elo_changes(ratings, games, placements)) == 0
-
-
-@settings(max_examples=40)
-@given(TABLES)
-def test_the_order_of_seats_does_not_matter(table: Table) -> None:
-    ratings, games, placements = table
-
-    backwards = elo_changes(ratings[::-1], games[::-1], placements[::-1])
-
-    assert backwards[::-1] == elo_changes(ratings, games, placements)
 
 
 @settings(max_examples=40)
@@ -155,54 +119,3 @@ def test_seats_in_any_order_change_alike(table: Table, order: list[int]) -> None
     changes = elo_changes(*table)
 
     assert elo_changes(ratings, games, placements) == [changes[seat] for seat in seats]
-
-
-@settings(max_examples=40)
-@given(TABLES)
-def test_two_seats_win_what_they_would_have_lost_the_other_way_round(table: Table) -> None:
-    (one, other), (played, other_played), _ = (column[:2] for column in table)
-
-    won, lost = elo_changes([one, other], [played, other_played], [1, 2])
-    swapped = elo_changes([other, one], [other_played, played], [2, 1])
-
-    assert [lost, won] == swapped
-    staked = (stake(played) + stake(other_played)) * MICRO // 2
-    assert won - elo_changes([one, other], [played, other_played], [2, 1])[0] in range(staked - 1, staked + 2)
-
-
-@settings(max_examples=40)
-@given(TABLES, st.integers(0, 9))
-def test_a_better_placement_never_costs_points(table: Table, seat: int) -> None:
-    ratings, games, placements = table
-    seat %= len(ratings)
-    better = [place - (number == seat) for number, place in enumerate(placements)]
-
-    assert elo_changes(ratings, games, better)[seat] >= elo_changes(*table)[seat]
-
-
-@settings(max_examples=40)
-@given(TABLES, st.integers(0, 9), st.integers(0, 500 * MICRO))
-def test_a_higher_rating_never_wins_more(table: Table, seat: int, more: int) -> None:
-    ratings, games, placements = table
-    seat %= len(ratings)
-    higher = [rating + more * (number == seat) for number, rating in enumerate(ratings)]
-
-    assert elo_changes(higher, games, placements)[seat] <= elo_changes(*table)[seat]
-
-
-@given(st.integers(-1_999 * MICRO, 1_999 * MICRO))
-def test_the_table_of_expectations_fits_the_formula(difference: int) -> None:
-    with localcontext() as context:
-        context.prec = 40
-        exact = 1 / (1 + Decimal(10) ** (Decimal(-difference) / (400 * MICRO)))
-
-    assert abs(Decimal(expectation(difference)) / SCALE - exact) < Decimal("5e-7")
-    assert expectation(difference) + expectation(-difference) == SCALE
-
-
-def test_whole_points_are_correctly_rounded() -> None:
-    with localcontext() as context:
-        context.prec = 60
-        exact = [1 / (1 + Decimal(10) ** (Decimal(-points) / 400)) for points in range(2_001)]
-
-    assert [expectation(points * MICRO) for points in range(2_001)] == [round(value * SCALE) for value in exact]

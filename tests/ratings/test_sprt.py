@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from referee.errors import BadOption
-from referee.ratings.sprt import MIN_GROUPS, Hypotheses, RunningTest, expected_score, run_test
+from referee.ratings.sprt import MIN_GROUPS, Hypotheses, RunningTest, expected_score
 
 EVENTS = 300
 
@@ -44,6 +44,13 @@ def test_a_difference_is_missed_about_as_often_as_allowed() -> None:
 
     assert found >= 0.92
     assert groups < 400
+
+
+def run_test(test: Hypotheses, scores: list[float]) -> RunningTest:
+    running = RunningTest(test)
+    for score in scores:
+        running.add(score)
+    return running
 
 
 def test_the_ratio_is_as_worked_out_by_hand() -> None:

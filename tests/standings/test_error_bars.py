@@ -57,14 +57,6 @@ def test_error_bars_cover_the_truth_when_groups_are_resampled_and_not_when_match
     assert share_that_covers(by_match) < 0.88
 
 
-def test_an_error_bar_is_as_wide_as_theory_says() -> None:
-    # 100 matches, each a group of its own, 50 won: 1.96 * sqrt(0.25 / 100) = 0.098 to each side.
-    bar = bootstrap("AB", [outcome("AB", [1 + n % 2, 2 - n % 2], f"{n}") for n in range(100)], draw_key=DRAW)["A"]
-
-    assert bar.low == pytest.approx(0.402, abs=0.015)
-    assert bar.high == pytest.approx(0.598, abs=0.015)
-
-
 def test_an_error_bar_of_few_groups_is_wider() -> None:
     # 8 and 100 deals, half of them won. Student's t with 7 degrees of freedom is 2.365, and sqrt(8 / 7) is 1.069.
     few, many = (

@@ -12,7 +12,7 @@ from tools.simulate.invariants import check, seat_spread, small_spread
 from tools.simulate.simulation import Mishaps, draw_scenario, play_to_end
 from tools.simulate.tables import judge_tables, merge
 
-TOURNAMENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 25, "knockout": 40, "gauntlet": 30}
+TOURNAMENTS = {"round_robin": 10, "double_round_robin": 5, "swiss": 12, "knockout": 20, "gauntlet": 15}
 MOST = 13
 
 
@@ -27,14 +27,14 @@ def test_simulated_tournaments_keep_what_their_format_promises(name: str) -> Non
 
 def test_tables_of_three_and_more_are_judged_by_all_possible_tables() -> None:
     counts = Counter[str]()
-    for number in range(24):
+    for number in range(16):
         rng = Random(f"tables {number}")
         scenario = draw_scenario(formats()["swiss"], rng, MOST)
         if scenario.tournament.seats > 2:
             history = play_to_end(scenario, rng)
             merge(counts, judge_tables(history, seat_spread(history), small_spread(history)))
 
-    assert counts["judged rounds"] > 20
+    assert counts["judged rounds"] > 10
     assert counts["rematches"] > 0
     assert counts["avoidable rematches"] == 0
     assert counts["max seat spread"] <= 3

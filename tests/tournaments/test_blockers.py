@@ -2,7 +2,6 @@
 
 import threading
 import time
-from typing import Any
 
 import pytest
 from sqlalchemy import select, text, update
@@ -16,35 +15,20 @@ from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.tournaments import entries, lifecycle
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.workflows.ending import match_end, match_retry
-from referee.workflows.voids import tournament_cancellation, voiding
+from referee.workflows.voids import tournament_cancellation
 from tests.database import scripted
-from tests.database.tournaments import begun, go_on, progress_of
+from tests.database.tournaments import begun, go_on, progress_of, status_of
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 
 def make_stuck(world: World, match_id: str) -> None:
-    with world.database.write() as session:
-        session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="stuck"))
+    world.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="stuck"))
 
 
 def due(world: World, event: str) -> list[str]:
-    with world.database.read() as session:
-        return list(
-            session.scalars(
-                select(StoredMatch.id).where(StoredMatch.tournament_id == event, StoredMatch.status == "due")
-            )
-        )
-
-
-def reason_of(world: World, event: str) -> str | None:
-    with world.database.read() as session:
-        return session.get_one(Tournament, event).status_reason
-
-
-def void(world: World, match_id: str, **how: Any) -> voiding.VoidReport:
-    with world.database.write() as session:
-        return voiding.void_match(session, match_id, "it got stuck", created_by=None, master_key=MASTER_KEY, **how)
+    query = select(StoredMatch.id).where(StoredMatch.tournament_id == event, StoredMatch.status == "due")
+    return world.scalars(query)
 
 
 def test_the_round_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(
@@ -63,24 +47,23 @@ def test_the_round_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
             None,
         ]
         assert session.scalars(select(Rating)).all() == []  # they share their cards
-    assert stuck in str(reason_of(world, event))
-    assert [told.reason for told in reported_events if isinstance(told, TournamentHeldUp)] == [reason_of(world, event)]
+    assert stuck in str(status_of(world, event)[1])
+    assert [told.reason for told in reported_events if isinstance(told, TournamentHeldUp)] == [
+        status_of(world, event)[1]
+    ]
     assert progress_of(world, event).done == 1
 
     # the operator retries it, during a pause
-    with world.database.write() as session:
-        lifecycle.pause(session, event)
-    with world.database.write() as session:
-        assert match_retry.retry_match(session, stuck).status == "waiting"
-    with world.database.write() as session:
-        lifecycle.resume(session, event)
+    world.write(lifecycle.pause, event)
+    assert world.write(match_retry.retry_match, stuck).status == "waiting"
+    world.write(lifecycle.resume, event)
     assert go_on(world.database, event) == ["blockers reported"]
-    assert reason_of(world, event) is None
+    assert status_of(world, event)[1] is None
 
     # it gets stuck again and has a rematch
     make_stuck(world, stuck)
     assert go_on(world.database, event) == ["blockers reported"]
-    (again,) = void(world, stuck, rematch=True).rematches
+    (again,) = world.void(stuck, rematch=True).rematches
     assert go_on(world.database, event) == ["blockers reported"]
     scripted.play(world.database, again)
     assert go_on(world.database, event)[:2] == ["round over", "paired"]
@@ -89,7 +72,7 @@ def test_the_round_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     last, other = due(world, event)
     scripted.play(world.database, other)
     make_stuck(world, last)
-    void(world, last)
+    world.void(last)
     assert go_on(world.database, event)[-1] == "finished"
     make_stuck(world, last)
     with world.database.write() as session, pytest.raises(Conflict, match="finished"):
@@ -99,17 +82,13 @@ def test_the_round_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
 def test_a_replay_is_rated_when_the_stand_in_is_gone(world: World) -> None:
     event, _ = begun(world, 2)
     (match_id,) = due(world, event)
-    with world.database.write() as session:
-        session.execute(
-            update(StoredMatch).where(StoredMatch.id == match_id).values(rated=False)
-        )  # as with a substitute
+    world.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(rated=False))  # as with a substitute
     scripted.play(world.database, match_id)
 
-    (again,) = void(world, match_id, rematch=True).rematches
+    (again,) = world.void(match_id, rematch=True).rematches
     scripted.play(world.database, again)
 
-    with world.database.read() as session:
-        results = {one.match_id: one.ladder_id for one in session.scalars(select(Result))}
+    results = {one.match_id: one.ladder_id for one in world.scalars(select(Result))}
     assert (results[match_id], results[again] is not None) == (None, True)
 
 
@@ -117,22 +96,21 @@ def test_a_match_of_a_bot_that_left_is_not_played_again(world: World) -> None:
     event, seated = begun(world, 2)
     (match_id,) = due(world, event)
     scripted.play(world.database, match_id)
-    with world.database.write() as session:
-        entries.withdraw_bot(session, event, seated[0])
+    world.write(entries.withdraw_bot, event, seated[0])
 
     with pytest.raises(Conflict, match=f"No bot can play for {seated[0]}"):
-        void(world, match_id, rematch=True)
+        world.void(match_id, rematch=True)
 
 
 def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: World) -> None:
     event, _ = begun(world, 2)
     (claim,) = world.claim(1)
-    cancelling = threading.Thread(target=lambda: cancel(world, event))
+    cancelling = threading.Thread(
+        target=world.write, args=(tournament_cancellation.cancel_tournament, event), kwargs={"master_key": MASTER_KEY}
+    )
     outcome = match_end.MatchResult([1, 2], [1, -1], [1, -1], [0, 0])
     with world.database.write() as session:
-        match_end.finish_match(
-            session, MatchUpdate(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY
-        )
+        match_end.finish_match(session, MatchUpdate(*claim, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY)
         cancelling.start()
         until_it_waits(world)  # it has seen the match in progress
     cancelling.join(30)
@@ -152,11 +130,6 @@ def test_nobody_sits_in_any_more_for_who_left(world: World) -> None:
         entries.withdraw_bot(session, event, left)
 
     assert due(world, event) == []
-
-
-def cancel(world: World, event: str) -> None:
-    with world.database.write() as session:
-        tournament_cancellation.cancel_tournament(session, event, master_key=MASTER_KEY)
 
 
 def until_it_waits(world: World) -> None:

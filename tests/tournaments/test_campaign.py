@@ -209,19 +209,17 @@ class Runner:
             self._write(lambda: self._finish(claim, match, recorded))
             return False
         if len(match.lines) > recorded:
-            return self._write(
-                lambda: self._record(MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:]))
-            )
+            return self._write(lambda: self._record(MatchUpdate(*claim, recorded, match.lines[recorded:])))
         request = match.requests()[0]
         answer = answered(claim.match_id, request)
         rows = match.receive(answer)
         if match.over:
             return self._went_on(claim, match, recorded)  # the last rows are stored with the result
         if rows:
-            written = MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:], unsealed=[request.n])
+            written = MatchUpdate(*claim, recorded, match.lines[recorded:], unsealed=[request.n])
         else:
             sealed = [PendingAnswer(request.n, request.seat, answer.to_json())]
-            written = MatchUpdate(claim.match_id, claim.epoch, recorded, sealed=sealed)
+            written = MatchUpdate(*claim, recorded, sealed=sealed)
         return self._write(lambda: self._record(written))
 
     def _write(self, effect: Callable[[], bool]) -> bool:
@@ -242,7 +240,7 @@ class Runner:
 
     def _finish(self, claim: Claim, match: Match, recorded: int) -> bool:
         self._step()
-        tail = MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:])
+        tail = MatchUpdate(*claim, recorded, match.lines[recorded:])
         with self.database.write() as session:
             match_end.finish_match(session, tail, outcome(match), master_key=MASTER_KEY)
             self._step(inside=True)

@@ -10,16 +10,11 @@ from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import disqualification, entries, standings, tournaments
 from referee.tournaments.tables import TournamentEntry
 from referee.workflows.voids import voiding
-from tests.database.tournaments import answer_handshakes, begun, enter, entered, go_on, progress_of, start
+from tests.database.tournaments import answer_handshakes, begun, enter, entered, go_on, play_all, progress_of, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 REASON = "It was entered under two names."
-
-
-def disqualify(world: World, tournament_id: str, bot_id: str) -> None:
-    with world.database.write() as session:
-        disqualification.disqualify_bot(session, tournament_id, bot_id, REASON)
 
 
 def ranks(world: World, tournament_id: str) -> list[tuple[int, str]]:
@@ -29,28 +24,21 @@ def ranks(world: World, tournament_id: str) -> list[tuple[int, str]]:
         return [(row.rank, str(row.entrant)) for row in rows]
 
 
-def play_all(world: World, tournament_id: str) -> None:
-    while claimed := world.claim(10):
-        for claim in claimed:
-            world.finish(claim)
-        go_on(world.database, tournament_id)
-
-
 def test_a_bot_disqualified_after_the_end_comes_last_and_the_others_move_up(world: World) -> None:
     tournament_id, _ = begun(world, 4)
     play_all(world, tournament_id)
     before = ranks(world, tournament_id)
 
-    disqualify(world, tournament_id, before[0][1])
+    world.write(disqualification.disqualify_bot, tournament_id, before[0][1], REASON)
 
     after = ranks(world, tournament_id)
     assert [entrant for _, entrant in after] == [entrant for _, entrant in (*before[1:], before[0])]
     assert after[0][0] == 1
     assert after[-1] == (4, before[0][1])
     with pytest.raises(Conflict, match="disqualified already"):
-        disqualify(world, tournament_id, before[0][1])
+        world.write(disqualification.disqualify_bot, tournament_id, before[0][1], REASON)
     with pytest.raises(NotFound):
-        disqualify(world, tournament_id, "bot_" + "0" * 26)
+        world.write(disqualification.disqualify_bot, tournament_id, "bot_" + "0" * 26, REASON)
 
 
 def test_a_bot_disqualified_in_progress_plays_no_more_and_cannot_return(world: World) -> None:
@@ -58,7 +46,7 @@ def test_a_bot_disqualified_in_progress_plays_no_more_and_cannot_return(world: W
     claim, *_ = world.claim(1)
     world.finish(claim)
 
-    disqualify(world, tournament_id, seated[0])
+    world.write(disqualification.disqualify_bot, tournament_id, seated[0], REASON)
 
     with pytest.raises(Conflict, match="disqualified: It was entered under two names"):
         enter(world, tournament_id, seated[0])
@@ -120,7 +108,6 @@ def test_progress_names_the_round_that_is_played_while_an_earlier_match_is_repea
         ).first()
     assert first is not None
 
-    with world.database.write() as session:
-        voiding.void_match(session, first, "wrong", created_by=None, rematch=True, master_key=MASTER_KEY)
+    world.write(voiding.void_match, first, "wrong", created_by=None, rematch=True, master_key=MASTER_KEY)
 
     assert progress_of(world, tournament_id).tournament_round == 3

@@ -30,9 +30,7 @@ def cancel_unstarted(session: Session, tournament_id: str) -> None:
     cancelling.cancel_unstarted(session, StoredMatch.tournament_id == tournament_id, "a test")
 
 
-@pytest.mark.parametrize(
-    "terms", [{}, {"deal_sharing": "duplicate", "orders": "all", "trusted": True}], ids=["own", "duplicate"]
-)
+@pytest.mark.parametrize("terms", [{}, DUPLICATE], ids=["own", "duplicate"])
 @pytest.mark.parametrize("cancel", [cancel_tournament, cancel_unstarted])
 def test_no_match_is_listed_after_all_were_cancelled(
     world: World, cancel: Callable[[Session, str], None], terms: dict[str, Any]
@@ -42,8 +40,7 @@ def test_no_match_is_listed_after_all_were_cancelled(
     world.finish(claimed[0])
     assert listed(world.database) == due_seats(world.database) != set()
 
-    with world.database.write() as session:
-        cancel(session, tournament_id)
+    world.write(cancel, tournament_id)
 
     assert listed(world.database) == due_seats(world.database) == set()
 
@@ -66,11 +63,9 @@ def test_a_pause_empties_the_list_and_its_end_fills_it_again(world: World) -> No
     tournament_id, _ = begun(world, 4)
     before = listed(world.database)
 
-    with world.database.write() as session:
-        lifecycle.pause(session, tournament_id)
+    world.write(lifecycle.pause, tournament_id)
     during = listed(world.database)
-    with world.database.write() as session:
-        lifecycle.resume(session, tournament_id)
+    world.write(lifecycle.resume, tournament_id)
 
     assert (during, listed(world.database)) == (set(), before)
 
@@ -88,31 +83,26 @@ def test_the_list_follows_withdrawals_retirements_lost_and_voided_matches(world:
 
 
 def withdraw(world: World, tournament_id: str, bot_id: str) -> None:
-    with world.database.write() as session:
-        entries.withdraw_bot(session, tournament_id, bot_id)
+    world.write(entries.withdraw_bot, tournament_id, bot_id)
 
 
 def retire(world: World, _: str, bot_id: str) -> None:
-    with world.database.write() as session:
-        retirement.retire_bot(session, bot_id)
+    world.write(retirement.retire_bot, bot_id)
 
 
 def retry(world: World, *__: str) -> None:
     match_id, _, _ = min(listed(world.database))
     make_stuck(world, match_id)
     assert listed(world.database) == due_seats(world.database)
-    with world.database.write() as session:
-        match_retry.retry_match(session, match_id)
+    world.write(match_retry.retry_match, match_id)
 
 
 def void(world: World, *__: str) -> None:
     (claim,) = world.claim(1)
     world.finish(claim)
-    with world.database.write() as session:
-        voiding.void_match(session, claim.match_id, "a test", created_by=None, master_key=MASTER_KEY, rematch=True)
+    world.write(voiding.void_match, claim.match_id, "a test", created_by=None, master_key=MASTER_KEY, rematch=True)
 
 
 def release(world: World, *__: str) -> None:
     claimed = world.claim(2)
-    with world.database.write() as session:
-        claims.release_claims(session, claimed[:1])
+    world.write(claims.release_claims, claimed[:1])

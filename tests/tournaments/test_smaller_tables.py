@@ -8,17 +8,22 @@ from sqlalchemy import select
 from referee.errors import BadOption
 from referee.match.time_limits import Limits
 from referee.matches.tables import StoredMatch
+from referee.pairing.knockout import rank_entrants
 from referee.tournaments.requested_terms import Terms
+from referee.tournaments.rounds import load_state
 from referee.tournaments.table_options import fewest_seats, options_at, table_sizes
 from referee.tournaments.tables import Tournament, TournamentRound
-from tests.database.scripted import play_due
-from tests.database.tournaments import begun, go_on
+from tests.database.tournaments import begun, play_all
 from tests.database.world import World
 
 
-def columns(**terms: Any) -> dict[str, Any]:
+def terms_of(**terms: Any) -> Terms:
     usual = {"name": "A Cup", "game": "rummy-royal", "seats": 4, "options": {}, "limits": Limits(), "format": "swiss"}
-    return Terms(**{**usual, **terms}).columns()
+    return Terms(**{**usual, **terms})
+
+
+def columns(**terms: Any) -> dict[str, Any]:
+    return terms_of(**terms).columns()
 
 
 @pytest.mark.parametrize(
@@ -67,9 +72,8 @@ def test_defaults_of_options_are_those_of_the_smaller_table() -> None:
 
 
 def test_a_draft_follows_its_other_terms() -> None:
-    usual = {"name": "A Cup", "game": "rummy-royal", "seats": 4, "options": {}, "limits": Limits(), "format": "swiss"}
-    draft = Terms(**{**usual, **{name: columns()[name] for name in ("min_seats", "options")}})
-    full = Terms(**{**usual, "min_seats": 4, "options": columns()["options"]})
+    draft = terms_of(**{name: columns()[name] for name in ("min_seats", "options")})
+    full = terms_of(min_seats=4, options=columns()["options"])
 
     assert draft.with_changes({"format": "round_robin"}).columns()["min_seats"] == 4
     assert draft.with_changes({"seats": 5, "options": {}}).columns()["min_seats"] == 2
@@ -78,8 +82,7 @@ def test_a_draft_follows_its_other_terms() -> None:
 
 def play(world: World, count: int, **terms: Any) -> Tournament:
     tournament_id, _ = begun(world, count, **terms)
-    while play_due(world.database, tournament_id):
-        go_on(world.database, tournament_id)
+    play_all(world, tournament_id)
     with world.database.read() as session:
         tournament = session.get_one(Tournament, tournament_id)
         assert tournament.status == "finished"
@@ -87,16 +90,14 @@ def play(world: World, count: int, **terms: Any) -> Tournament:
 
 
 def load_matches(world: World, tournament_id: str) -> list[StoredMatch]:
-    with world.database.read() as session:
-        return list(session.scalars(select(StoredMatch).where(StoredMatch.tournament_id == tournament_id)))
+    return world.scalars(select(StoredMatch).where(StoredMatch.tournament_id == tournament_id))
 
 
 def test_a_swiss_of_five_plays_at_tables_of_three_and_two(world: World) -> None:
     tournament = play(world, 5, seats=3, format="swiss", format_options={"rounds": 3})
 
     matches = load_matches(world, tournament.id)
-    with world.database.read() as session:
-        rounds = list(session.scalars(select(TournamentRound).where(TournamentRound.tournament_id == tournament.id)))
+    rounds = world.scalars(select(TournamentRound).where(TournamentRound.tournament_id == tournament.id))
     assert sorted(match.seats for match in matches) == [2, 2, 2, 3, 3, 3]
     assert tournament.expected_matches == 6
     assert not any(tournament_round.byes for tournament_round in rounds)
@@ -119,3 +120,13 @@ def test_full_tables_leave_bots_over_as_before(world: World) -> None:
     tournament = play(world, 5, seats=3, min_seats=3, format="swiss", format_options={"rounds": 2})
 
     assert {match.seats for match in load_matches(world, tournament.id)} == {3}
+
+
+def test_a_duplicate_set_counts_as_one_leg(world: World) -> None:
+    more = {"deal_sharing": "duplicate", "trusted": True, "format_options": {"best_of": 3}}
+    tournament = play(world, 2, format="knockout", **more)
+
+    state = world.read(load_state, tournament)
+    assert len(state.played) == 1
+    assert len(state.played[0].legs[0]) in (2, 3)
+    assert len(rank_entrants(state)) == 2

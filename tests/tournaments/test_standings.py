@@ -5,10 +5,8 @@ from fractions import Fraction
 from referee.standings import TIE_BREAKS, RankedEntrant
 from referee.tournaments import entries, tournaments
 from referee.tournaments.standings import TournamentResults, load_tournament_results
-from referee.workflows.voids import voiding
-from tests.database.tournaments import begun, go_on
+from tests.database.tournaments import begun, go_on, play_all
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
 
 
 def results(
@@ -24,17 +22,10 @@ def table(world: World, tournament_id: str) -> list[RankedEntrant]:
     return results(world, tournament_id).standings()
 
 
-def play_on(world: World, tournament_id: str) -> None:
-    while claimed := world.claim(10):
-        for claim in claimed:
-            world.finish(claim)
-        go_on(world.database, tournament_id)
-
-
 def test_a_bye_of_a_swiss_is_in_its_table(world: World) -> None:
     tournament_id, _ = begun(world, 3, format="swiss", deal_sharing="own")
 
-    play_on(world, tournament_id)
+    play_all(world, tournament_id)
 
     rows = table(world, tournament_id)
     rested = sum(row.byes for row in rows)
@@ -46,7 +37,7 @@ def test_a_bye_of_a_swiss_is_in_its_table(world: World) -> None:
 def test_a_knockout_is_ranked_by_its_bracket(world: World) -> None:
     tournament_id, _ = begun(world, 4, format="knockout", deal_sharing="own")
 
-    play_on(world, tournament_id)
+    play_all(world, tournament_id)
 
     rows = table(world, tournament_id)
     assert [row.rank for row in rows[:2]] == [1, 2]
@@ -84,11 +75,9 @@ def test_a_withdrawal_and_a_void_make_another_table_at_once(world: World) -> Non
     world.finish(claim)
     first = results(world, tournament_id)
 
-    with world.database.write() as session:
-        voiding.void_match(session, claim.match_id, "a cable was cut", created_by=None, master_key=MASTER_KEY)
+    world.void(claim.match_id)
     second = results(world, tournament_id, first, patient=True)
-    with world.database.write() as session:
-        entries.withdraw_bot(session, tournament_id, gone)
+    world.write(entries.withdraw_bot, tournament_id, gone)
     third = results(world, tournament_id, second, patient=True)
 
     assert (len(second.outcomes), second.as_of_seq) == (0, 0)

@@ -6,16 +6,18 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from referee.bots import bots, handshakes, house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption, Conflict
 from referee.matches.tables import MatchSeat, StoredMatch
-from referee.tournaments import entries, lifecycle, outcomes, tournaments
+from referee.tournaments import entries, lifecycle, outcomes
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from referee.workflows.bots import handshake_results
 from referee.workflows.voids import tournament_cancellation
 from tests.database import scripted
+from tests.database.checks import on_one_database
 from tests.database.tournaments import (
     answer_handshakes,
     begin,
@@ -24,29 +26,17 @@ from tests.database.tournaments import (
     enter,
     entered,
     go_on,
+    play_all,
     progress_of,
     start,
+    status_of,
 )
 from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
 
-on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
-
 
 def entry_of(world: World, tournament_id: str, bot_id: str) -> TournamentEntry:
-    with world.database.read() as session:
-        return session.get_one(TournamentEntry, (tournament_id, bot_id))
-
-
-def bot_of(world: World, bot_id: str) -> Bot:
-    with world.database.read() as session:
-        return session.get_one(Bot, bot_id)
-
-
-def status_of(world: World, tournament_id: str) -> tuple[str, str | None]:
-    with world.database.read() as session:
-        tournament = tournaments.get_tournament(session, tournament_id)
-        return tournament.status, tournament.status_reason
+    return world.read(Session.get_one, TournamentEntry, (tournament_id, bot_id))
 
 
 def seats(world: World, tournament_id: str) -> list[Any]:
@@ -80,7 +70,7 @@ def test_no_match_is_arranged_before_every_bot_was_called(world: World) -> None:
     start(world, tournament_id)
 
     assert go_on(world.database, tournament_id) == []
-    assert {bot_of(world, one).handshake_state for one in seated} == {"due"}
+    assert {world.read(bots.get_bot, one).handshake_state for one in seated} == {"due"}
     assert (progress_of(world, tournament_id).done, progress_of(world, tournament_id).total) == (0, 3)
     answer_handshakes(world.database)
     assert go_on(world.database, tournament_id)[:2] == ["settled", "begun"]
@@ -105,7 +95,7 @@ def test_an_absent_bot_rests_keeps_its_place_and_comes_back(world: World) -> Non
 
     assert entry_of(world, tournament_id, away).preflight == "absent"
     assert "unreachable" in str(entry_of(world, tournament_id, away).preflight_reason)
-    assert bot_of(world, away).status == "verified"  # it failed to answer once; it may be present elsewhere
+    assert world.read(bots.get_bot, away).status == "verified"  # it failed to answer once; it may be present elsewhere
     assert away not in {bot for _, bot, *_ in seats(world, tournament_id)}
 
     world.clock.moment += timedelta(minutes=2)
@@ -122,8 +112,7 @@ def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> 
     tournament_id, seated = entered(world, 3, seats=3, substitute="house:3", game="pool-nap")
     away = seated[1]
     begin(world, tournament_id, absent=[away])
-    with world.database.write() as session:
-        substitute = house_bots.get_or_create_house_bot(session, "house:3").id
+    substitute = world.write(house_bots.get_or_create_house_bot, "house:3").id
 
     assert {(bot, entrant, counts) for _, bot, entrant, counts, _ in seats(world, tournament_id)} == {
         (seated[0], None, True),
@@ -133,8 +122,7 @@ def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> 
     assert all(match_rated for *_, match_rated in seats(world, tournament_id))
     scripted.play_due(world.database, tournament_id)
     go_on(world.database, tournament_id)
-    with world.database.read() as session:
-        (outcome,) = outcomes.load_outcomes(session, tournament_id)
+    (outcome,) = world.read(outcomes.load_outcomes, tournament_id)
     assert outcome.scored is not None
     assert dict(zip(outcome.entrants, outcome.scored, strict=True)) == dict.fromkeys(seated, True) | {away: False}
     assert status_of(world, tournament_id)[0] == "finished"
@@ -161,8 +149,7 @@ def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: 
     go_on(world.database, tournament_id)
 
     assert entry_of(world, tournament_id, seated[0]).version_changed_at is not None
-    with world.database.read() as session:
-        statuses = sorted(session.scalars(select(StoredMatch.status).where(StoredMatch.tournament_id == tournament_id)))
+    statuses = sorted(world.scalars(select(StoredMatch.status).where(StoredMatch.tournament_id == tournament_id)))
     if substitute is None:
         assert statuses == ["cancelled", "cancelled", "due"]
         return
@@ -201,8 +188,7 @@ def test_late_entries_play_from_the_next_round_on(world: World) -> None:
     assert entry_of(world, tournament_id, late).first_round == 2
     assert late not in {bot for _, bot, *_ in seats(world, tournament_id)}
     scripted.play_due(world.database, tournament_id)
-    with world.database.write() as session:
-        entries.withdraw_bot(session, tournament_id, seated[0])
+    world.write(entries.withdraw_bot, tournament_id, seated[0])
     go_on(world.database, tournament_id)
     playing = {bot for number, bot, *_ in seats(world, tournament_id) if number == 2}
     assert playing == {late, *seated[1:]}
@@ -221,8 +207,7 @@ def test_F8_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(wo
     enter(world, tournament_id, seated[0], late)
     answer_handshakes(world.database)
     go_on(world.database, tournament_id)
-    while scripted.play_due(world.database, tournament_id):
-        go_on(world.database, tournament_id)
+    play_all(world, tournament_id)
 
     assert [entry_of(world, tournament_id, one).version for one in (late, seated[0])] == ["2.0", "1.0"]
     later = {bot for number, bot, *_ in seats(world, tournament_id) if number > 1}
@@ -237,12 +222,10 @@ def test_seeds_are_set_by_hand_before_the_start(world: World) -> None:
     for bad in ({seated[0]: 0}, {"bot_" + "0" * 26: 1}, {seated[0]: 2, seated[1]: 2}):
         with pytest.raises(BadOption, match="seeds"), world.database.write() as session:
             entries.set_seeds(session, tournament_id, bad)
-    with world.database.write() as session:
-        entries.set_seeds(session, tournament_id, {bot: 4 - at for at, bot in enumerate(seated)})
+    world.write(entries.set_seeds, tournament_id, {bot: 4 - at for at, bot in enumerate(seated)})
     begin(world, tournament_id)
 
-    with world.database.read() as session:
-        tables = session.get_one(TournamentRound, (tournament_id, 1)).tables
+    tables = world.get_one(TournamentRound, (tournament_id, 1)).tables
     assert {frozenset(table["entrants"]) for table in tables} == {
         frozenset((seated[3], seated[0])),
         frozenset((seated[2], seated[1])),
@@ -273,15 +256,12 @@ def test_siblings_take_part_and_share_no_deal(world: World) -> None:
 @on_one_database
 def test_a_paused_event_goes_on_with_nothing(world: World) -> None:
     tournament_id, _ = begun(world, 4, format="swiss")
-    with world.database.write() as session:
-        lifecycle.pause(session, tournament_id)
+    world.write(lifecycle.pause, tournament_id)
     paused = progress_of(world, tournament_id)
 
     assert go_on(world.database, tournament_id) == []
-    with world.database.write() as session:
-        lifecycle.resume(session, tournament_id)
-    while scripted.play_due(world.database, tournament_id):
-        go_on(world.database, tournament_id)
+    world.write(lifecycle.resume, tournament_id)
+    play_all(world, tournament_id)
     assert (paused.by_status, paused.tournament_round, paused.estimated_end) == ({"waiting": 2}, 1, None)
     assert status_of(world, tournament_id)[0] == "finished"
 
@@ -290,10 +270,9 @@ def test_a_paused_event_goes_on_with_nothing(world: World) -> None:
 def test_cancelling_says_why_and_breaks_duplicate_groups_off_whole(world: World) -> None:
     tournament_id, _ = begun(world, 2, deal_sharing="duplicate", trusted=True)
     scripted.play_due(world.database, tournament_id, limit=1)
-    with world.database.write() as session:
-        tournament_cancellation.cancel_tournament(
-            session, tournament_id, master_key=MASTER_KEY, reason="the hall is on fire"
-        )
+    world.write(
+        tournament_cancellation.cancel_tournament, tournament_id, master_key=MASTER_KEY, reason="the hall is on fire"
+    )
 
     assert status_of(world, tournament_id) == ("cancelled", "the hall is on fire")
     assert progress_of(world, tournament_id).by_status == {"void": 1, "cancelled": 1}

@@ -27,14 +27,7 @@ CASES = [("sqlite", kind) for kind in KINDS] + [
 @pytest.mark.parametrize(("url", "kind"), CASES, indirect=["url"])
 def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
     count, terms = KINDS[kind]
-    bots, organiser = world.bots(count), world.account("organiser")
-    events = [create(world, rated=False, created_by=organiser, **terms) for _ in range(2)]
-    for event in events:
-        enter(world, event, *bots)
-        start(world, event)
-    answer_handshakes(world.database)
-    whole, broken = events
-
+    whole, broken = two_alike(world, count, **terms)
     played = _played(world, whole, lambda: go_on(world.database, whole))
     dying = scripted.Dying(world.database.url.render_as_string(hide_password=False), clock=FakeClock())
     again = _played(world, broken, lambda: scripted.steps(dying, world.database, broken))
@@ -42,11 +35,21 @@ def test_an_event_goes_on_where_it_was_left(world: World, kind: str) -> None:
 
     assert again == played > 5
     assert scripted.shape(world.database, broken) == scripted.shape(world.database, whole)
-    with world.database.read() as session:
-        status = session.get_one(Tournament, whole).status
+    status = world.get_one(Tournament, whole).status
     assert status == "finished"
     progress = progress_of(world, whole)
     assert progress.done == progress.total == played
+
+
+def two_alike(world: World, count: int, **terms: Any) -> list[str]:
+    """Return two tournaments with the same bots, after the handshakes before their start."""
+    bots, organiser = world.bots(count), world.account("organiser")
+    events = [create(world, rated=False, created_by=organiser, **terms) for _ in range(2)]
+    for event in events:
+        enter(world, event, *bots)
+        start(world, event)
+    answer_handshakes(world.database)
+    return events
 
 
 def _played(world: World, event: str, carry_on: Callable[[], object]) -> int:
@@ -60,13 +63,7 @@ def _played(world: World, event: str, carry_on: Callable[[], object]) -> int:
 
 
 def test_of_several_schedulers_none_does_what_another_did(world: World) -> None:
-    bots, organiser = world.bots(6), world.account("organiser")
-    events = [create(world, rated=False, created_by=organiser, format="swiss", deal_sharing="common") for _ in range(2)]
-    for event in events:
-        enter(world, event, *bots)
-        start(world, event)
-    answer_handshakes(world.database)
-    alone, crowded = events
+    alone, crowded = two_alike(world, 6, format="swiss", deal_sharing="common")
 
     _played(world, alone, lambda: go_on(world.database, alone))
     with ThreadPoolExecutor(3) as threads:

@@ -41,7 +41,7 @@ def test_seats_are_read_page_by_page(world: World, monkeypatch: pytest.MonkeyPat
         first = result_seats.load_result_seats(session, which, after=0, until=results[2].seq)
         rest = result_seats.load_result_seats(session, which, after=results[1].seq, until=results[2].seq)
 
-    assert [(seat.match_id, seat.bot) for seat in first + rest] == [
+    assert [(seat["match"], seat["bot"]) for seat in first + rest] == [
         (result.match_id, bot) for result in results for bot in result.bots
     ]
     assert len(rest) == 2

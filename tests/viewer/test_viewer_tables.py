@@ -132,7 +132,7 @@ def _recorded(name: str) -> Play:
 def plays_of(name: str) -> list[Play]:
     """Return golden and random matches of a game, in several views of the viewer."""
     dice = Random(5)
-    tables = [(seats, options) for game_, seats, options in TABLES_PLAYED for _ in range(2) if game_ == name]
+    tables = [(seats, options) for game_, seats, options in TABLES_PLAYED if game_ == name]
     logs = [log for log, (game_, _, _) in RECORDED.items() if game_ == name]
     made = [*map(_recorded, logs), *(_diced(name, *table, dice) for table in tables)]
     for play, seen in zip(made, in_javascript([play.asked() for play in made]), strict=True):

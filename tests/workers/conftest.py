@@ -12,41 +12,127 @@ from aiohttp import web
 
 from referee.accounts import accounts
 from referee.audit.database_audit import audit
-from referee.bots import bots
+from referee.bots import bots, handshakes
 from referee.bots.bots import Quotas
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.games import catalogue
 from referee.house.players import find_player
 from referee.house.server import House, serve
+from referee.match.canonical import Json
+from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
 from referee.matches import matches
-from referee.matches.deals import deal_groups
 from referee.matches.logs import logs
+from referee.matches.logs.recording import MatchUpdate
 from referee.matches.matches import MatchPlan
 from referee.matches.scheduling import Deal, create_matches
 from referee.matches.states import DealSharing
-from referee.matches.tables import StoredMatch
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
 from referee.version import RELEASE
+from referee.workflows.bots import handshake_results
 from tests.database.world import certify, manifest_of
 from tests.surroundings import MASTER_KEY, settings_for
+from workers.database_thread import DatabaseThread
 from workers.runner import Runner
 from workers.runner_counters import RunnerCounters
 
+SHORT = {"rounds": 2}
+PATIENT = Limits(60_000, 60_000)
 
-class Scripted(House):
+
+class First(House):
+    """A house bot that always plays the default."""
+
+    def __init__(self) -> None:
+        super().__init__("first", find_player("first"))
+
+    async def listen(self, ssl_context: Any = None) -> None:
+        """Listen on the port of its URL again, or over TLS from now on."""
+        if self._runner is not None:
+            port = int(self.url.rpartition(":")[2])
+            await web.TCPSite(self._runner, "127.0.0.1", port, ssl_context=ssl_context).start()
+
+    async def stop_listening(self) -> None:
+        """Refuse new connections. Open ones stay."""
+        assert self._runner is not None
+        for site in list(self._runner.sites):
+            await site.stop()
+
+
+class Scripted(First):
     """A house bot that always plays the default. ``before`` sees the question first; if it returns
     something, that is the answer."""
 
     def __init__(self, before: Callable[[web.Request], Awaitable[web.Response | None]]) -> None:
-        super().__init__("first", find_player("first"))
+        super().__init__()
         self.before = before
 
     async def _decide(self, request: web.Request) -> web.Response:
         return await self.before(request) or await super()._decide(request)
+
+
+def hang_up(request: web.Request) -> web.Response:
+    """Break the connection off. The response is never sent."""
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+class Holding:
+    """A handler that counts questions and delays them until released."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, bytes]] = []  # webhook-id and body
+        self.released = asyncio.Event()
+        self.most_at_once = self._at_once = 0
+
+    async def __call__(self, request: web.Request) -> None:
+        self.asked.append((request.headers["webhook-id"], await request.read()))
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        await self.released.wait()
+        self._at_once -= 1
+
+    async def until_asked(self, times: int = 1) -> None:
+        await until(lambda: len(self.asked) == times)
+
+
+@dataclass
+class Clock:
+    """Simulated time that is advanced manually."""
+
+    now_s: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait for a condition; fail after a time limit.
+
+    It returns a bool: a list that was empty when the condition was evaluated may be filled before it is looked at.
+    """
+    async with asyncio.timeout(seconds):
+        while not await asyncio.to_thread(condition):  # noqa: ASYNC110  # what is waited for is in other processes too
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def serving(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[str]:
+    """Start an HTTP server that passes every path to the handler."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handler)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
 
 
 @dataclass
@@ -66,10 +152,14 @@ class World:
         self.bot_ids.append(bot.id)
         return bot
 
-    def certify(self, bot_id: str, version: str) -> None:
-        """Record a check that passed in all games."""
+    def verify(self, bot_id: str, version: str = RELEASE, *, most: int = 100) -> None:
+        """Record a handshake, and a check of this version that passed in all games."""
+        manifest = manifest_of(version, sorted(catalogue()), most)
         with self.database.write() as session:
-            certify(session, bot_id, manifest_of(version, sorted(catalogue()), 100))
+            certify(session, bot_id, manifest)
+            (claimed,) = handshakes.claim_due_handshakes(session)
+            assert claimed.bot_id == bot_id
+            handshake_results.finish_handshake(session, bot_id, claimed.epoch, {"ok": True}, manifest)
 
     def secret_of(self, bot: Bot) -> str:
         return bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
@@ -94,9 +184,32 @@ class World:
             for bot_id in bot_ids:
                 bots.get_bot(session, bot_id).owner_id = owner_id
 
+    def limit_calls(self, *limits: int) -> None:
+        """Let the first bots accept this number of concurrent calls."""
+        with self.database.write() as session:
+            for bot_id, limit in zip(self.bot_ids, limits, strict=False):
+                bots.get_bot(session, bot_id).max_concurrent_requests = limit
+
+    def request_check(self, bot_id: str) -> None:
+        with self.database.write() as session:
+            bots.request_handshake(session, bot_id, with_check=True)
+
     def match(self, match_id: str) -> StoredMatch:
         with self.database.read() as session:
             return matches.get_match(session, match_id)
+
+    def status(self, match_id: str) -> str:
+        return self.match(match_id).status
+
+    async def until_finished(self, *match_ids: str, seconds: float = 30) -> None:
+        await until(lambda: {self.status(match_id) for match_id in match_ids} == {"finished"}, seconds)
+
+    def seats(self, match_id: str) -> list[MatchSeat]:
+        with self.database.read() as session:
+            return matches.seats_of(session, [match_id])[match_id]
+
+    def faults(self, match_id: str) -> list[int]:
+        return [seat.faults for seat in self.seats(match_id)]
 
     def bot(self, bot_id: str) -> Bot:
         with self.database.read() as session:
@@ -106,12 +219,11 @@ class World:
         with self.database.read() as session:
             return logs.log_lines(session, match_id)
 
+    def rows(self, match_id: str) -> list[Json]:
+        return [parse_row(line) for line in self.lines(match_id)]
+
     def verified(self, match_id: str) -> VerificationReport:
         return verify(self.lines(match_id))
-
-    def group_state(self, match_id: str) -> str:
-        with self.database.read() as session:
-            return deal_groups.get_group(session, matches.get_match(session, match_id).group_id).state
 
     def differences(self) -> list[str]:
         """Return the findings of ``referee admin audit``."""
@@ -121,6 +233,21 @@ class World:
     async def run(self, **changes: Any) -> RunnerCounters:
         """Run a runner until nothing is due."""
         return await Runner(replace(self.settings, **changes), self.database).run()
+
+    @asynccontextmanager
+    async def running(
+        self, *, runner_slots: int = 100, to_the_end: bool = False, **options: Any
+    ) -> AsyncIterator[Runner]:
+        """Run a runner while the block runs. Stop it afterwards, or wait until nothing is due any more."""
+        runner = Runner(replace(self.settings, runner_slots=runner_slots), self.database, **options)
+        task = asyncio.create_task(runner.run())
+        try:
+            yield runner
+            if to_the_end:
+                await task
+        finally:
+            runner.stop()
+            await task
 
     @asynccontextmanager
     async def houses(
@@ -135,12 +262,20 @@ class World:
                 else:
                     house = await serve(one, latency_ms=latency_ms, seed=len(self.bot_ids))
                 stack.push_async_callback(house.close)
-                bot = await asyncio.to_thread(self.enlist, house.url)
+                bot = self.enlist(house.url)
                 house.secret = self.secret_of(bot)
-                await asyncio.to_thread(self.certify, bot.id, version)
+                self.verify(bot.id, version)
                 served.append(house)
-            await self.run()
             yield served
+
+    async def play(
+        self, *wanted: str | House, game: str = "saint-poker", options: Json | None = None, **plan: Any
+    ) -> str:
+        """Play a match of new bots, by default a short one. Return its id."""
+        async with self.houses(*wanted):
+            match_id = self.arrange(game, self.bot_ids, options=SHORT if options is None else options, **plan)
+            await self.run()
+        return match_id
 
 
 @pytest.fixture
@@ -149,3 +284,17 @@ def world(tmp_path: Path, sqlite_url: str) -> Iterator[World]:
     database = Database.from_settings(settings)
     yield World(settings, database)
     database.dispose()
+
+
+@pytest.fixture
+def updates(monkeypatch: pytest.MonkeyPatch) -> list[MatchUpdate]:
+    """Return the updates that runners record from now on."""
+    updates: list[MatchUpdate] = []
+    record = DatabaseThread.record
+
+    async def noted(thread: DatabaseThread, update: MatchUpdate) -> None:
+        await record(thread, update)
+        updates.append(update)
+
+    monkeypatch.setattr(DatabaseThread, "record", noted)
+    return updates

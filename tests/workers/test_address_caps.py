@@ -1,25 +1,27 @@
-"""Caps per address in a runner: handshakes of many accounts with one address, and its deliveries."""
+"""Many silent bots: handshakes of many accounts with one address, its deliveries, and a match that goes on beside."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from aiohttp import web
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from referee.accounts import accounts
 from referee.botclient.address_caps import DELIVERIES, HANDSHAKES, AddressCaps
 from referee.botclient.client import CallLimits
 from referee.bots.handshakes import HANDSHAKES_PER_OWNER
 from referee.bots.tables import Bot
+from referee.matches.states import MatchState
+from referee.matches.tables import StoredMatch
 from referee_extras.notifications import webhooks
 from referee_extras.notifications.tables import Delivery
-from tests.workers.conftest import World
-from tests.workers.test_runner import SHORT, until
-from workers.runner import Runner
+from tests.workers.conftest import PATIENT, SHORT, World, until
 
 ACCOUNTS = 10
+SILENT_BOTS = 80
+ORGANISERS = 5
 
 
 @dataclass
@@ -58,75 +60,46 @@ class Victim:
             await served.cleanup()
 
 
-@asynccontextmanager
-async def running(world: World) -> AsyncIterator[Runner]:
-    runner = Runner(world.settings, world.database)
-    task = asyncio.create_task(runner.run())
-    try:
-        yield runner
-    finally:
-        runner.stop()
-        await task
-
-
 def rows(world: World) -> list[Bot]:
     with world.database.read() as session:
         return list(session.scalars(select(Bot)))
 
 
-def test_A13_handshakes_of_many_accounts_with_one_address_are_few_at_a_time_and_none_is_lost(world: World) -> None:
-    async def story() -> None:
-        async with Victim().serving(ACCOUNTS) as victim:
-            for url in victim.urls:
-                await asyncio.to_thread(world.enlist, url)
-            async with running(world) as runner:
-                await until(lambda: victim.held == HANDSHAKES)
-                await until(lambda: sum(bot.epoch for bot in rows(world)) > HANDSHAKES)  # one more was claimed
-                assert victim.most_held == victim.requests == HANDSHAKES
-                victim.may_answer.set()
-                await until(lambda: all(bot.handshake_report for bot in rows(world)))
-                await until(lambda: runner.counters.handshakes == ACCOUNTS)  # counted after the report is committed
+async def test_A13_handshakes_of_many_accounts_with_an_address_are_few_at_a_time_and_none_is_lost(world: World) -> None:
+    async with Victim().serving(ACCOUNTS) as victim:
+        for url in victim.urls:
+            world.enlist(url)
+        async with world.running() as runner:
+            await until(lambda: victim.held == HANDSHAKES)
+            await until(lambda: sum(bot.epoch for bot in rows(world)) > HANDSHAKES)  # one more was claimed
+            assert victim.most_held == victim.requests == HANDSHAKES
+            victim.may_answer.set()
+            await until(lambda: all(bot.handshake_report for bot in rows(world)))
+            await until(lambda: runner.counters.handshakes == ACCOUNTS)  # counted after the report is committed
 
-            assert victim.most_held == HANDSHAKES
-            assert victim.requests == ACCOUNTS  # one challenge each
-            reports = [bot.handshake_report["challenge"] for bot in rows(world) if bot.handshake_report]
-            assert [report["code"] for report in reports] == ["bad_status"] * ACCOUNTS
-
-    asyncio.run(story())
+        assert victim.most_held == HANDSHAKES
+        assert victim.requests == ACCOUNTS  # one challenge each
+        reports = [bot.handshake_report["challenge"] for bot in rows(world) if bot.handshake_report]
+        assert [report["code"] for report in reports] == ["bad_status"] * ACCOUNTS
 
 
-def test_A13_B16_silent_bots_of_one_owner_take_neither_all_handshakes_nor_slots(world: World) -> None:
-    holding = Victim()
-
-    async def story() -> None:
-        async with world.houses("first", "first"), holding.serving(2 * HANDSHAKES_PER_OWNER):
-            silent = [(await asyncio.to_thread(world.enlist, url)).id for url in holding.urls]
-            world.give_to_one_owner(silent)
-            caps = AddressCaps(len(silent))  # as if each had an address of its own
-            runner = Runner(replace(world.settings, runner_slots=2), world.database)
-            runner._handshake_limits = CallLimits(caps)
-            task = asyncio.create_task(runner.run())
+async def test_A13_B16_silent_bots_of_one_owner_take_neither_all_handshakes_nor_slots(world: World) -> None:
+    async with world.houses("first", "first"), Victim().serving(2 * HANDSHAKES_PER_OWNER) as holding:
+        world.give_to_one_owner([world.enlist(url).id for url in holding.urls])
+        async with world.running(runner_slots=2) as runner:
+            runner._handshake_limits = CallLimits(AddressCaps(ACCOUNTS))  # as if each had an address of its own
             await until(lambda: holding.held == HANDSHAKES_PER_OWNER)
 
             match_id = world.arrange("saint-poker", world.bot_ids[:2], options=SHORT)
             fair = await asyncio.to_thread(world.enlist, "http://127.0.0.1:1024")
             await until(lambda: world.bot(fair.id).handshake_report is not None)
-            await until(lambda: world.match(match_id).status == "finished")
+            await world.until_finished(match_id)
 
             assert holding.most_held == HANDSHAKES_PER_OWNER
             assert holding.held > 0
-            runner.stop()
-            await task
-
-    asyncio.run(story())
 
 
-def test_A13_deliveries_of_many_accounts_to_one_address_are_few_at_a_time_and_none_is_lost(world: World) -> None:
-    def subscribe(number: int, url: str) -> None:
-        with world.database.write() as session:
-            owner = accounts.create_account(session, f"Subscriber {number}")
-            webhooks.create(session, owner.id, url, ["match.finished"])
-
+async def test_A13_deliveries_of_many_accounts_to_one_address_are_few_at_a_time_and_none_is_lost(world: World) -> None:
     def waiting() -> list[Delivery]:
         with world.database.read() as session:
             return list(session.scalars(select(Delivery).where(Delivery.response_status.is_(None))))
@@ -135,19 +108,45 @@ def test_A13_deliveries_of_many_accounts_to_one_address_are_few_at_a_time_and_no
         """Return the deliveries that found no place."""
         return [delivery for delivery in waiting() if delivery.last_error]
 
-    async def story() -> None:
-        async with Victim().serving(ACCOUNTS) as victim:
+    async with Victim().serving(ACCOUNTS) as victim:
+        with world.database.write() as session:
             for number, url in enumerate(victim.urls):
-                await asyncio.to_thread(subscribe, number, url)
-            async with running(world):
-                await until(lambda: victim.held == DELIVERIES)
-                await until(lambda: len(put_off()) == ACCOUNTS - DELIVERIES)
-                assert victim.most_held == victim.requests == DELIVERIES
-                assert {delivery.attempts for delivery in put_off()} == {0}
-                assert {delivery.status for delivery in put_off()} == {"due"}
-                victim.may_answer.set()
-                await until(lambda: len(waiting()) == ACCOUNTS - DELIVERIES)
+                owner = accounts.create_account(session, f"Subscriber {number}")
+                webhooks.create(session, owner.id, url, ["match.finished"])
+        async with world.running():
+            await until(lambda: victim.held == DELIVERIES)
+            await until(lambda: len(put_off()) == ACCOUNTS - DELIVERIES)
+            assert victim.most_held == victim.requests == DELIVERIES
+            assert {(delivery.attempts, delivery.status) for delivery in put_off()} == {(0, "due")}
+            victim.may_answer.set()
+            await until(lambda: len(waiting()) == ACCOUNTS - DELIVERIES)
 
-            assert victim.most_held == DELIVERIES
+        assert victim.most_held == DELIVERIES
 
-    asyncio.run(story())
+
+async def test_K30_a_match_goes_on_beside_very_many_bots_that_never_answer(world: World) -> None:
+    """They are in matches of several organisers."""
+
+    def running() -> int:
+        with world.database.read() as session:
+            return session.scalars(select(func.count()).where(StoredMatch.status == MatchState.RUNNING)).one()
+
+    async with world.houses("first", "first"), Victim().serving(SILENT_BOTS // 2) as silent:
+        fair = world.bot_ids[:2]
+        for url in silent.urls * 2:
+            world.verify(world.enlist(url).id, most=8)
+        bot_ids = world.bot_ids[2:]
+        owners = [world.bot(bot_id).owner_id for bot_id in bot_ids[:ORGANISERS]]
+        for number, pair in enumerate(zip(bot_ids[::2], bot_ids[1::2], strict=True)):
+            world.arrange("saint-poker", pair, limits=PATIENT, created_by=owners[number % ORGANISERS])
+        async with world.running():
+            await until(lambda: running() == SILENT_BOTS // 2 and silent.held >= SILENT_BOTS // 2, 120)
+
+            match_id = world.arrange("saint-poker", fair, options=SHORT)
+            await world.until_finished(match_id, seconds=60)
+
+            assert running() == SILENT_BOTS // 2
+            assert silent.held >= SILENT_BOTS // 2
+
+    assert world.faults(match_id) == [0, 0]
+    assert world.bot(fair[0]).unreachable_streak == 0

@@ -10,8 +10,7 @@ import pytest
 
 from referee.db.engine import Database
 from referee.settings import Settings
-from tests.workers.conftest import World
-from tests.workers.test_runner import SHORT, seats_of
+from tests.workers.conftest import SHORT, Clock, World
 from workers.capacity import MAX_REST_S, SUCCESSES_PER_RISE, Capacity
 from workers.runner import Runner
 from workers.runner_counters import RunnerCounters
@@ -19,14 +18,7 @@ from workers.runner_counters import RunnerCounters
 SPARE = 14  # descriptors for the event loop, the database and about three connections
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_K24_a_shortage_leaves_the_tasks_that_ran_on_and_matches_that_end_raise_the_limit_again(
+def test_K24_a_shortage_leaves_what_ran_on_and_matches_that_end_raise_the_limit(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock = Clock()
@@ -37,7 +29,7 @@ def test_K24_a_shortage_leaves_the_tasks_that_ran_on_and_matches_that_end_raise_
         capacity.note_shortage(running, "too many open files")
     assert (capacity.limit, capacity.is_resting) == (3, True)
     assert [record.getMessage() for record in caplog.records] == ["runner_lacks_resources"]
-    clock.now += 1
+    clock.now_s += 1
     assert not capacity.is_resting
     for _ in range(7 * SUCCESSES_PER_RISE):
         capacity.note_success()
@@ -54,16 +46,16 @@ def test_K24_a_runner_that_cannot_play_even_one_match_tries_less_and_less_often(
     rests = []
     for _ in range(9):
         capacity.note_shortage(1, "too many open files")
-        began = clock.now
+        began = clock.now_s
         while capacity.is_resting:
-            clock.now += 0.5
-        rests.append(clock.now - began)
+            clock.now_s += 0.5
+        rests.append(clock.now_s - began)
 
     assert rests == [1, 2, 4, 8, 16, 32, MAX_REST_S, MAX_REST_S, MAX_REST_S]
     assert capacity.limit == 1
     capacity.note_success()
     capacity.note_shortage(1, "too many open files")
-    clock.now += 1
+    clock.now_s += 1
     assert not capacity.is_resting
 
 
@@ -76,24 +68,21 @@ def run_short_of_descriptors(settings: Settings, answer: "Connection[RunnerCount
     database.dispose()
 
 
-def test_K24_a_runner_without_descriptors_takes_fewer_matches_and_ends_them(world: World) -> None:
+async def test_K24_a_runner_without_descriptors_takes_fewer_matches_and_ends_them(world: World) -> None:
     spawn = multiprocessing.get_context("spawn")
 
-    async def story() -> tuple[list[str], RunnerCounters]:
-        async with world.houses("first", "first"):
-            ids = [world.arrange("pool-nap", world.bot_ids, options=SHORT) for _ in range(24)]
-            ours, theirs = spawn.Pipe(duplex=False)
-            runner = spawn.Process(target=run_short_of_descriptors, args=(world.settings, theirs))
-            runner.start()
-            theirs.close()
-            try:
-                return ids, await asyncio.wait_for(asyncio.to_thread(ours.recv), 120)
-            finally:
-                runner.kill()
-                await asyncio.to_thread(runner.join)
+    async with world.houses("first", "first"):
+        ids = [world.arrange("pool-nap", world.bot_ids, options=SHORT) for _ in range(24)]
+        ours, theirs = spawn.Pipe(duplex=False)
+        runner = spawn.Process(target=run_short_of_descriptors, args=(world.settings, theirs))
+        runner.start()
+        theirs.close()
+        try:
+            counters = await asyncio.wait_for(asyncio.to_thread(ours.recv), 120)
+        finally:
+            runner.kill()
+            await asyncio.to_thread(runner.join)
 
-    ids, counters = asyncio.run(story())
-
-    assert {world.match(match_id).status for match_id in ids} == {"finished"}
-    assert {seat.faults for match_id in ids for seat in seats_of(world, match_id)} == {0}
+    assert {world.status(match_id) for match_id in ids} == {"finished"}
+    assert {faults for match_id in ids for faults in world.faults(match_id)} == {0}
     assert 0 < counters.handed_over < 30  # those of the first claims, and one for each match too many later

@@ -7,18 +7,13 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 import pytest
-from aiohttp import web
 
 from referee.botclient import connection
 from referee.botclient.connection import system_tls
 from referee.errors import NoAuthorities
-from referee.house.players import find_player
-from referee.house.server import House
 from tests.botclient.test_addresses import CERTS, server_tls
-from tests.workers.conftest import World
-from tests.workers.test_runner import SHORT, seats_of, until
+from tests.workers.conftest import SHORT, Clock, First, World, until
 from workers.connectivity import MAX_TOTAL_S, Connectivity
-from workers.runner import Runner
 
 GARBAGE = "-----BEGIN CERTIFICATE-----\nnothing\n-----END CERTIFICATE-----\n"
 AUTHORITY = (CERTS / "authority.pem").read_text()
@@ -67,76 +62,50 @@ def test_K22_a_folder_of_authorities_replaces_a_broken_bundle(bundle: Path) -> N
     assert system_tls().verify_mode == ssl.CERT_REQUIRED
 
 
-class Secure(House):
+class Secure(First):
     """A bot that is called over TLS."""
-
-    def __init__(self) -> None:
-        super().__init__("first", find_player("first"))
 
     async def start(self, host: str, port: int) -> Self:
         await super().start(host, port)
-        assert self._runner is not None
-        port = self._runner.addresses[0][1]
-        for site in list(self._runner.sites):
-            await site.stop()
-        await web.TCPSite(self._runner, host, port, ssl_context=server_tls("good")).start()
-        self.url = f"https://{host}:{port}"
+        await self.stop_listening()
+        await self.listen(server_tls("good"))
+        self.url = self.url.replace("http:", "https:")
         return self
 
 
-def pass_time(later_s: list[float]) -> bool:
-    """Let five seconds pass, less than separates two outages."""
-    later_s[0] += 5.0
-    return later_s[0] > MAX_TOTAL_S
+@pytest.mark.parametrize("is_repaired", [True, False])
+async def test_K22_a_match_waits_ten_minutes_for_certificate_authorities(
+    world: World, bundle: Path, is_repaired: bool
+) -> None:
+    """The bundle breaks in mid-match, for the next runner. Then it is repaired, or time passes."""
+    clock, bots = Clock(), [Secure(), Secure()]
 
+    def pass_time() -> bool:
+        clock.now_s += 5.0  # less than separates two outages
+        return clock.now_s > MAX_TOTAL_S
 
-def play(world: World, bundle: Path, *, repair: bool) -> str:
-    """Break the bundle in mid-match, for the next runner. Repair it, or let time pass. Return the id of the match."""
-    later_s = [0.0]
-
-    async def story() -> str:
-        bots = [Secure(), Secure()]
-        async with world.houses(*bots, "first", "first"):
-            match_id = world.arrange("pool-nap", world.bot_ids[:2])
-            runner = Runner(world.settings, world.database)
-            running = asyncio.create_task(runner.run())
+    async with world.houses(*bots, "first", "first"):
+        match_id = world.arrange("pool-nap", world.bot_ids[:2])
+        async with world.running():
             await until(lambda: all(bot.decisions > 2 for bot in bots))
-            runner.stop()
-            await running
-            await asyncio.to_thread(bundle.write_text, GARBAGE)
-            system_tls.cache_clear()
+        await asyncio.to_thread(bundle.write_text, GARBAGE)
+        system_tls.cache_clear()
 
-            uplink = Connectivity(lambda: later_s[0], probe_s=0.01)
-            runner = Runner(world.settings, world.database, connectivity=uplink)
-            running = asyncio.create_task(runner.run())
+        uplink = Connectivity(clock, probe_s=0.01)
+        async with world.running(connectivity=uplink, to_the_end=is_repaired) as runner:
             others = world.arrange("pool-nap", world.bot_ids[2:], options=SHORT)
-            await until(lambda: world.match(others).status == "finished")  # only the match concerned waits
-            assert world.match(match_id).status == "running"
+            await world.until_finished(others)  # only the match concerned waits
+            assert world.status(match_id) == "running"
             assert runner.counters.handed_over == 0
-            if repair:
+            if is_repaired:
                 await asyncio.to_thread(bundle.write_text, AUTHORITY)
             else:
-                await until(lambda: pass_time(later_s) and runner.counters.handed_over > 0)
-                runner.stop()
-            await running
-        return match_id
+                await until(lambda: pass_time() and runner.counters.handed_over > 0)
 
-    return asyncio.run(story())
-
-
-def test_K22_a_match_waits_while_the_host_has_no_certificate_authorities(world: World, bundle: Path) -> None:
-    match_id = play(world, bundle, repair=True)
-
-    assert world.match(match_id).status == "finished"
-    assert [seat.faults for seat in seats_of(world, match_id)] == [0, 0]
-    assert [world.bot(bot_id).unreachable_streak for bot_id in world.bot_ids] == [0] * 4
-    assert world.differences() == []
-
-
-def test_K22_after_ten_minutes_without_certificate_authorities_the_match_is_handed_over(
-    world: World, bundle: Path
-) -> None:
-    match_id = play(world, bundle, repair=False)
-
-    assert world.match(match_id).status in ("due", "running")
-    assert [seat.faults for seat in seats_of(world, match_id)] == [0, 0]
+    assert world.faults(match_id) == [0, 0]
+    if is_repaired:
+        assert world.status(match_id) == "finished"
+        assert [world.bot(bot_id).unreachable_streak for bot_id in world.bot_ids] == [0] * 4
+        assert world.differences() == []
+    else:
+        assert world.status(match_id) in ("due", "running")

@@ -42,9 +42,7 @@ def test_K3_the_claims_in_the_file_end_and_all_others_last(database: Database, t
     file.delete()
 
 
-def test_K1_the_opening_of_a_deal_group_by_dead_processes_ends_when_a_worker_starts(
-    database: Database, tmp_path: Path
-) -> None:
+def test_K1_an_opening_by_dead_processes_ends_when_a_worker_starts(database: Database, tmp_path: Path) -> None:
     world = World(database)
     match_id = world.match()
     with database.write() as session:

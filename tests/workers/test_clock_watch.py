@@ -13,12 +13,8 @@ from aiohttp import web
 from sqlalchemy import select
 
 from referee.botclient.reply import Reply
-from referee.house.players import find_player
-from referee.house.server import House
-from referee.match.log import parse_row
 from referee.matches.tables import Fault
-from tests.workers.conftest import World
-from tests.workers.test_runner import SHORT, seats_of, until
+from tests.workers.conftest import SHORT, First, World, until
 from workers.clock_watch import MAX_WRONG_S, ClockWatch
 from workers.connectivity import Connectivity
 from workers.runner import Runner
@@ -119,11 +115,11 @@ def test_two_owners_whose_bots_agree_about_the_time_make_a_warning(caplog: pytes
     ]
 
 
-class Strict(House):
+class Strict(First):
     """A bot that checks the time of signatures. A refusal has no valid ``Date`` unless ``date`` gives one."""
 
     def __init__(self, date: Callable[[], str] = lambda: "today") -> None:
-        super().__init__("first", find_player("first"))
+        super().__init__()
         self.refused = 0
         self.date = date
 
@@ -145,40 +141,29 @@ def date_in(seconds: float) -> Callable[[], str]:
 def no_faults(world: World) -> None:
     with world.database.read() as session:
         assert session.scalars(select(Fault)).all() == []
-    assert [(bot.status, bot.unreachable_streak) for bot in map(world.bot, world.bot_ids)] == [
-        ("verified", 0) for _ in world.bot_ids
-    ]
+    assert {(bot.status, bot.unreachable_streak) for bot in map(world.bot, world.bot_ids)} == {("verified", 0)}
 
 
-@pytest.mark.parametrize("owners", [1, 2])
-@pytest.mark.parametrize("wrong_s", [HOUR_S, -HOUR_S])
-def test_K19_when_the_clock_jumps_in_mid_match_the_match_waits_and_nobody_is_charged(
+@pytest.mark.parametrize(("owners", "wrong_s"), [(1, HOUR_S), (2, -HOUR_S)])
+async def test_K19_when_the_clock_jumps_in_mid_match_the_match_waits_and_nobody_is_charged(
     world: World, owners: int, wrong_s: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    host = Host()
+    host, bots = Host(), [Strict(), Strict()]
 
-    async def story() -> list[str]:
-        bots = [Strict(), Strict()]
-        async with world.houses(*bots, "first", "first"):
-            if owners == 1:
-                world.give_to_one_owner(world.bot_ids[:2])
-            ids = [world.arrange("pool-nap", world.bot_ids[:2]) for _ in range(4)]
-            uplink = Connectivity(clock=host.watch(), probe_s=0.01)
-            running = asyncio.create_task(Runner(world.settings, world.database, connectivity=uplink).run())
+    async with world.houses(*bots, "first", "first"):
+        if owners == 1:
+            world.give_to_one_owner(world.bot_ids[:2])
+        ids = [world.arrange("pool-nap", world.bot_ids[:2]) for _ in range(4)]
+        async with world.running(connectivity=Connectivity(clock=host.watch(), probe_s=0.01), to_the_end=True):
             await until(lambda: all(bot.decisions > 3 for bot in bots))
             host.wrong_s = wrong_s
             await until(lambda: bots[0].refused + bots[1].refused > 20)
             others = world.arrange("pool-nap", world.bot_ids[2:], options=SHORT)
-            await until(lambda: world.match(others).status == "finished")  # only the matches concerned wait
-            assert {world.match(match_id).status for match_id in ids} == {"running"}
+            await world.until_finished(others)  # only the matches concerned wait
+            assert {world.status(match_id) for match_id in ids} == {"running"}
             host.wrong_s = 0.0
-            await running
-        return [*ids, others]
 
-    ids = asyncio.run(story())
-
-    assert {world.match(match_id).status for match_id in ids} == {"finished"}
-    assert {seat.faults for match_id in ids for seat in seats_of(world, match_id)} == {0}
+    assert {world.status(match_id) for match_id in ids} == {"finished"}
     no_faults(world)
     assert [record.levelname for record in caplog.records if record.getMessage() == "host_clock_wrong"] == ["WARNING"]
 
@@ -197,108 +182,83 @@ class Jumping(Strict):
         return answer
 
 
-def test_K19_an_opening_during_which_the_clock_jumps_waits_and_no_bot_has_withheld_its_nonce(world: World) -> None:
+async def test_K19_an_opening_during_which_the_clock_jumps_waits_and_no_bot_withheld_its_nonce(world: World) -> None:
     host = Host()
+    jumping = Jumping(host)
 
-    async def story() -> str:
-        jumping = Jumping(host)
-        async with world.houses(jumping, Strict()):
-            match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
-            uplink = Connectivity(clock=host.watch(), probe_s=0.01)
-            running = asyncio.create_task(Runner(world.settings, world.database, connectivity=uplink).run())
+    async with world.houses(jumping, Strict()):
+        match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
+        async with world.running(connectivity=Connectivity(clock=host.watch(), probe_s=0.01), to_the_end=True):
             await until(lambda: jumping.refused > 1)
             host.wrong_s = 0.0
-            await running
-        return match_id
 
-    match_id = asyncio.run(story())
-
-    assert world.match(match_id).status == "finished"
-    reveal = parse_row(world.lines(match_id)[-1])
+    assert world.status(match_id) == "finished"
+    reveal = world.rows(match_id)[-1]
     assert (reveal["openings"], reveal["accepted"]) == ([], [True, True])
     no_faults(world)
 
 
-def test_K19_a_wait_for_the_clock_ends_after_ten_minutes(world: World) -> None:
-    host = Host()
+async def test_K19_a_wait_for_the_clock_ends_after_ten_minutes(world: World) -> None:
+    host, bots = Host(), [Strict(), Strict()]
 
-    async def story() -> str:
-        bots = [Strict(), Strict()]
-        async with world.houses(*bots):
-            match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
-            uplink = Connectivity(clock=host.watch(), probe_s=0.01)
-            host.wrong_s = HOUR_S
-            running = asyncio.create_task(Runner(world.settings, world.database, connectivity=uplink).run())
+    async with world.houses(*bots):
+        match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
+        uplink = Connectivity(clock=host.watch(), probe_s=0.01)
+        host.wrong_s = HOUR_S
+        async with world.running(connectivity=uplink, to_the_end=True):
             await until(lambda: bots[0].refused + bots[1].refused > 20)
             host.later_s += MAX_WRONG_S
-            await running
-        return match_id
 
-    assert any(seat.faults for seat in seats_of(world, asyncio.run(story())))
+    assert any(world.faults(match_id))
 
 
-def test_K19_a_bot_with_a_date_plays_on_whichever_clock_is_wrong_and_from_the_start(world: World) -> None:
-    host = Host()
+async def test_K19_a_bot_with_a_date_plays_on_whichever_clock_is_wrong_and_from_the_start(world: World) -> None:
+    host, bots = Host(), [Strict(date_in(0)) for _ in range(2)]
 
-    async def story() -> tuple[str, list[int]]:
-        bots = [Strict(date_in(0)) for _ in range(2)]
-        async with world.houses(*bots):
-            match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
-            host.wrong_s = HOUR_S
-            uplink = Connectivity(clock=host.watch())  # no witness: the clock was wrong before
-            await Runner(world.settings, world.database, connectivity=uplink).run()
-        return match_id, [bot.refused for bot in bots]
+    async with world.houses(*bots):
+        match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
+        host.wrong_s = HOUR_S
+        uplink = Connectivity(clock=host.watch())  # no witness: the clock was wrong before
+        await Runner(world.settings, world.database, connectivity=uplink).run()
 
-    match_id, refused = asyncio.run(story())
-
-    assert [seat.faults for seat in seats_of(world, match_id)] == [0, 0]
-    assert refused == [1, 1]  # the first call of the opening; all later calls were signed with the time of the bot
+    assert world.status(match_id) == "finished"
+    # The first call of the opening; all later calls were signed with the time of the bot.
+    assert [bot.refused for bot in bots] == [1, 1]
     no_faults(world)
 
 
-def test_K19_a_handshake_that_is_refused_while_the_clock_is_wrong_is_not_recorded(world: World) -> None:
-    host = Host()
+async def test_K19_a_handshake_that_is_refused_while_the_clock_is_wrong_is_not_recorded(world: World) -> None:
+    host, stranger = Host(), Strict()
+    await stranger.start("127.0.0.1", 0)
+    stranger.secret = world.secret_of(world.enlist(stranger.url))
+    uplink = Connectivity(clock=host.watch())
+    host.wrong_s = HOUR_S
 
-    async def story() -> Strict:
-        stranger = Strict()
-        async with world.houses():
-            await stranger.start("127.0.0.1", 0)
-            bot = await asyncio.to_thread(world.enlist, stranger.url)
-            stranger.secret = world.secret_of(bot)
-            uplink = Connectivity(clock=host.watch())
-            host.wrong_s = HOUR_S
-            await Runner(world.settings, world.database, connectivity=uplink).run()
-            await stranger.close()
-        return stranger
-
-    stranger = asyncio.run(story())
+    await Runner(world.settings, world.database, connectivity=uplink).run()
+    await stranger.close()
 
     (bot,) = map(world.bot, world.bot_ids)
     assert stranger.refused == 1
     assert (bot.handshake_state, bot.handshake_report) == ("running", None)
 
 
-def test_K19_bots_of_fifty_accounts_that_refuse_signatures_and_send_false_dates_are_charged_as_usual(
+class Liar(Strict):
+    """A bot that refuses every question, with the same false date as its accomplices."""
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        self.refuse()
+
+
+async def test_K19_bots_of_many_accounts_that_refuse_signatures_with_false_dates_are_charged_as_usual(
     world: World,
 ) -> None:
-    class Liar(Strict):
-        """A bot that refuses every question, with the same false date as its accomplices."""
+    liars = [Liar(date_in(HOUR_S)) for _ in range(20)]
 
-        async def _decide(self, request: web.Request) -> web.Response:
-            self.refuse()
+    async with world.houses("first", "first", *liars):
+        ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2], options=SHORT) for at in range(2, 22, 2)]
+        mixed = [world.arrange("pool-nap", [bot, world.bot_ids[2]], options=SHORT) for bot in world.bot_ids[:2]]
+        uplink = Connectivity(clock=Host().watch(), probe_s=1000.0)  # a match that waited would never end
+        await asyncio.wait_for(Runner(world.settings, world.database, connectivity=uplink).run(), 120)
 
-    async def story() -> tuple[list[str], list[str]]:
-        liars = [Liar(date_in(HOUR_S)) for _ in range(50)]
-        async with world.houses("first", "first", *liars):
-            ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2], options=SHORT) for at in range(2, 52, 2)]
-            mixed = [world.arrange("pool-nap", [bot, world.bot_ids[2]], options=SHORT) for bot in world.bot_ids[:2]]
-            uplink = Connectivity(clock=Host().watch(), probe_s=1000.0)  # a match that waited would never end
-            await asyncio.wait_for(Runner(world.settings, world.database, connectivity=uplink).run(), 120)
-        return ids, mixed
-
-    ids, mixed = asyncio.run(story())
-
-    assert all(seat.faults for match_id in ids for seat in seats_of(world, match_id))
-    for match_id in mixed:
-        innocent, liar = seats_of(world, match_id)
-        assert (innocent.faults, liar.faults > 0) == (0, True)
+    assert all(all(world.faults(match_id)) for match_id in ids)
+    assert all((innocent, liar > 0) == (0, True) for innocent, liar in map(world.faults, mixed))

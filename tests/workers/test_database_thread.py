@@ -129,22 +129,21 @@ def line(text: str) -> bytes:
     return b'{"line": "%s"}' % text.encode()
 
 
-def test_all_writes_requested_in_one_turn_of_the_loop_share_a_transaction_after_the_reads(watched: Watched) -> None:
+async def test_all_writes_requested_in_one_turn_of_the_loop_share_a_transaction_after_reads(watched: Watched) -> None:
     claims, thread = [watched.claimed() for _ in range(3)], watched.thread
 
-    async def story() -> Any:
-        return await asyncio.gather(
-            thread.write_soon(watched.does("soon")),
-            thread.read(watched.does("read")),
-            *(thread.record(MatchUpdate(*claim, 0, [line("a")])) for claim in claims),
-        )
+    found = await asyncio.gather(
+        thread.write_soon(watched.does("soon")),
+        thread.read(watched.does("read")),
+        *(thread.record(MatchUpdate(*claim, 0, [line("a")])) for claim in claims),
+    )
 
-    assert list(asyncio.run(story())) == ["soon", "read", None, None, None]
+    assert list(found) == ["soon", "read", None, None, None]
     assert watched.transactions == ["read", "write"]
     assert [watched.world.load(claim.match_id).lines for claim in claims] == [[line("a")]] * 3
 
 
-def test_a_transaction_begins_after_the_first_turn_of_the_loop_that_brings_no_more_work(watched: Watched) -> None:
+async def test_a_transaction_begins_after_the_first_turn_of_the_loop_that_brings_no_more_work(watched: Watched) -> None:
     thread = watched.thread
 
     async def later(turns: int) -> str:
@@ -152,52 +151,43 @@ def test_a_transaction_begins_after_the_first_turn_of_the_loop_that_brings_no_mo
             await asyncio.sleep(0)
         return await thread.write_soon(watched.does(f"after {turns} turns"))
 
-    async def story() -> None:
-        # The longest wait first: so work comes before the thread looks for it, in each turn, however fast it is.
-        await asyncio.gather(*(later(turns) for turns in (5, 2, 1, 0)))
-
-    asyncio.run(story())
+    # The longest wait first: so work comes before the thread looks for it, in each turn, however fast it is.
+    await asyncio.gather(*(later(turns) for turns in (5, 2, 1, 0)))
 
     assert watched.work == [f"after {turns} turns" for turns in (0, 1, 2, 5)]
     assert watched.transactions[0] == "write"
     assert len(watched.transactions) == 2, "the last came after a turn that brought nothing"
 
 
-def test_what_is_requested_during_a_transaction_forms_the_next(watched: Watched) -> None:
+async def test_what_is_requested_during_a_transaction_forms_the_next(watched: Watched) -> None:
     thread, entered, leave = watched.thread, threading.Event(), threading.Event()
 
     def slow(_: Session) -> None:
         entered.set()
         leave.wait(PATIENCE_S)
 
-    async def story() -> None:
-        first = asyncio.create_task(thread.write(slow))
-        await asyncio.to_thread(entered.wait, PATIENCE_S)
-        others = [asyncio.create_task(thread.write_soon(watched.does("soon"))) for _ in range(5)]
-        await asyncio.sleep(0)
-        leave.set()
-        await asyncio.gather(first, *others)
-
-    asyncio.run(story())
+    first = asyncio.create_task(thread.write(slow))
+    await asyncio.to_thread(entered.wait, PATIENCE_S)
+    others = [asyncio.create_task(thread.write_soon(watched.does("soon"))) for _ in range(5)]
+    await asyncio.sleep(0)
+    leave.set()
+    await asyncio.gather(first, *others)
 
     assert watched.transactions == ["durable", "write"]
 
 
-def test_one_job_that_must_be_durable_makes_its_transaction_durable_and_readers_alone_write_nothing(
+async def test_a_job_that_must_be_durable_makes_its_transaction_durable_and_readers_write_nothing(
     watched: Watched,
 ) -> None:
     thread = watched.thread
 
-    async def story() -> None:
-        await asyncio.gather(thread.write_soon(watched.does("soon")), thread.write(watched.does("durable")))
-        await asyncio.gather(thread.read(watched.does("a")), thread.read(watched.does("b")))
-
-    asyncio.run(story())
+    await asyncio.gather(thread.write_soon(watched.does("soon")), thread.write(watched.does("durable")))
+    await asyncio.gather(thread.read(watched.does("a")), thread.read(watched.does("b")))
 
     assert watched.transactions == ["durable", "read"]
 
 
-def test_rows_come_before_calls_and_ends_come_last(watched: Watched) -> None:
+async def test_rows_come_before_calls_and_ends_come_last(watched: Watched) -> None:
     world, thread, claim, ending = watched.world, watched.thread, watched.claimed(), watched.claimed()
     match = world.resumed(ending.match_id)
     played(match)
@@ -207,34 +197,28 @@ def test_rows_come_before_calls_and_ends_come_last(watched: Watched) -> None:
         rows = session.scalars(select(func.count()).select_from(schema.LogRow)).one()
         return rows, session.scalars(select(func.count()).select_from(schema.Result)).one()
 
-    async def story() -> Any:
-        return await asyncio.gather(
-            thread.finish(finished), thread.write_soon(look), thread.record(MatchUpdate(*claim, 0, [line("a")]))
-        )
-
-    end, seen, _ = asyncio.run(story())
+    end, seen, _ = await asyncio.gather(
+        thread.finish(finished), thread.write_soon(look), thread.record(MatchUpdate(*claim, 0, [line("a")]))
+    )
 
     assert (end.result.match_id, seen) == (ending.match_id, (1, 0))
     assert watched.transactions == ["durable"]
 
 
-def test_a_job_that_fails_takes_nothing_of_the_others_along(watched: Watched) -> None:
+async def test_a_job_that_fails_takes_nothing_of_the_others_along(watched: Watched) -> None:
     thread, good, lost = watched.thread, watched.claimed(), watched.claimed()
 
     def broken(session: Session) -> None:
         session.execute(text("UPDATE bots SET name = 'half'"))
         raise RuntimeError("half way")
 
-    async def story() -> Any:
-        return await asyncio.gather(
-            thread.record(MatchUpdate(*good, 0, [line("a")])),
-            thread.record(MatchUpdate(lost.match_id, lost.epoch + 1, 0, [line("b")])),
-            thread.write(broken),
-            thread.write(watched.does("whole")),
-            return_exceptions=True,
-        )
-
-    recorded, stale, error, whole = asyncio.run(story())
+    recorded, stale, error, whole = await asyncio.gather(
+        thread.record(MatchUpdate(*good, 0, [line("a")])),
+        thread.record(MatchUpdate(lost.match_id, lost.epoch + 1, 0, [line("b")])),
+        thread.write(broken),
+        thread.write(watched.does("whole")),
+        return_exceptions=True,
+    )
 
     assert (recorded, type(stale), type(error), whole) == (None, StaleEpoch, RuntimeError, "whole")
     assert watched.world.load(good.match_id).lines == [line("a")]
@@ -243,16 +227,13 @@ def test_a_job_that_fails_takes_nothing_of_the_others_along(watched: Watched) ->
         assert "half" not in set(session.scalars(select(schema.Bot.name)))
 
 
-def test_K14_rows_wait_for_a_database_that_is_not_available_and_keep_their_order(watched: Watched) -> None:
+async def test_K14_rows_wait_for_a_database_that_is_not_available_and_keep_their_order(watched: Watched) -> None:
     thread, claim = watched.thread, watched.claimed()
     outage = OutageOf(watched, attempts=3)
 
-    async def story() -> None:
-        await asyncio.gather(
-            thread.record(MatchUpdate(*claim, 0, [line("a")])), thread.record(MatchUpdate(*claim, 1, [line("b")]))
-        )
-
-    asyncio.run(story())
+    await asyncio.gather(
+        thread.record(MatchUpdate(*claim, 0, [line("a")])), thread.record(MatchUpdate(*claim, 1, [line("b")]))
+    )
 
     assert outage.left == 0
     assert watched.world.load(claim.match_id).lines == [line("a"), line("b")]

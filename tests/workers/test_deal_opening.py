@@ -1,35 +1,32 @@
 """Openings of deal groups by a runner, with bots that keep, break or withhold their promises."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from aiohttp import web
 from sqlalchemy import select
 
-from referee.house.players import find_player
-from referee.house.server import House
 from referee.match.canonical import Json
-from referee.match.log import parse_row
-from referee.matches import matches
+from referee.match.signature import head_after
 from referee.matches.lists import fault_reports
+from referee.matches.logs import chain
 from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
 from referee.workflows.voids import match_cancellation
+from tests.protocol.schemas import check
 from tests.surroundings import MASTER_KEY
-from tests.workers.conftest import World
-
-SHORT = {"rounds": 2}
+from tests.workers.conftest import SHORT, First, World
 
 
-class Promising(House):
+class Promising(First):
     """A house bot that answers some steps of an opening with ``answers``, by number, and keeps what it is sent."""
 
     def __init__(self, answers: dict[int, Json] | None = None) -> None:
-        super().__init__("first", find_player("first"))
+        super().__init__()
         self.answers = answers or {}
         self.steps: list[tuple[str, int]] = []
         self.shown: list[Json] = []
+        self.ends: list[Json] = []  # notices that deal groups are over
 
     async def _notify(self, request: web.Request) -> web.Response:
         notice = await request.json()
@@ -38,24 +35,9 @@ class Promising(House):
             self.shown.append(notice["group"])
             if notice["step"] in self.answers:
                 return web.json_response(self.answers[notice["step"]])
+        if notice["type"] == "group_end":
+            self.ends.append(check("group_end_request", await request.read()))
         return await super()._notify(request)
-
-
-def play(world: World, bots: Sequence[House]) -> str:
-    """Play a match of these bots and return its id."""
-
-    async def story() -> str:
-        async with world.houses(*bots):
-            match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
-            tally = await world.run()
-            assert tally.finished == 1
-            return match_id
-
-    return asyncio.run(story())
-
-
-def reveal_of(world: World, match_id: str) -> Json:
-    return parse_row(world.lines(match_id)[-1])
 
 
 def failures(world: World) -> list[tuple[Any, ...]]:
@@ -64,12 +46,12 @@ def failures(world: World) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in session.execute(select(*columns).order_by(FailedNonce.id))]
 
 
-def test_D8_bots_that_keep_their_promises_see_all_nonces_before_the_deal(world: World) -> None:
+async def test_D8_bots_that_keep_their_promises_see_all_nonces_before_the_deal(world: World) -> None:
     bots = [Promising(), Promising(), Promising({1: {}})]
 
-    match_id = play(world, bots)
+    match_id = await world.play(*bots)
 
-    reveal = reveal_of(world, match_id)
+    reveal = world.rows(match_id)[-1]
     assert [step for _, step in bots[0].steps] == [1, 2, 3]
     assert [step for _, step in bots[2].steps] == [1], "a bot without a nonce is not asked for it"
     assert bots[0].shown[2]["nonces"] == bots[1].shown[2]["nonces"] == reveal["nonces"]
@@ -89,14 +71,14 @@ def test_D8_bots_that_keep_their_promises_see_all_nonces_before_the_deal(world: 
         ({3: {"accepted": False}}, "nonces_refused", "answered false"),
     ],
 )
-def test_D8_a_bot_that_breaks_its_promise_ends_the_opening_and_is_not_asked_again(
+async def test_D8_a_bot_that_breaks_its_promise_ends_the_opening_and_is_not_asked_again(
     world: World, answers: dict[int, Json], code: str, detail: str
 ) -> None:
     honest, broken = Promising(), Promising(answers)
 
-    match_id = play(world, [honest, broken])
+    match_id = await world.play(honest, broken)
 
-    reveal, header = reveal_of(world, match_id), parse_row(world.lines(match_id)[0])
+    reveal, header = world.rows(match_id)[-1], world.rows(match_id)[0]
     (ended,) = reveal["openings"]
     assert ended["failures"] == {world.bot_ids[1]: code}
     assert [group for group, _ in honest.steps] == [ended["id"]] * max(answers) + [header["group"]["id"]] * 3
@@ -113,14 +95,16 @@ def test_D8_a_bot_that_breaks_its_promise_ends_the_opening_and_is_not_asked_agai
     assert detail in stored_detail
     with world.database.read() as session:
         assert fault_reports.list_codes(session, match_id) == set(), "never among the faults of a match"
+        group = session.get_one(DealGroup, world.match(match_id).group_id)
+    assert (group.opening_number, group.left_out, group.entries) == (2, [world.bot_ids[1]], world.bot_ids)
 
 
-def test_D8_bots_that_fail_one_after_the_other_end_as_many_openings(world: World) -> None:
+async def test_D8_bots_that_fail_one_after_the_other_end_as_many_openings(world: World) -> None:
     bots = [Promising(), Promising({2: {}}), Promising({3: {"accepted": False}})]
 
-    match_id = play(world, bots)
+    match_id = await world.play(*bots)
 
-    reveal = reveal_of(world, match_id)
+    reveal = world.rows(match_id)[-1]
     _, second, third = world.bot_ids
     assert [opening["failures"] for opening in reveal["openings"]] == [
         {second: "nonce_withheld"},
@@ -135,32 +119,23 @@ def test_D8_bots_that_fail_one_after_the_other_end_as_many_openings(world: World
     assert {group.state for group in ended} == {"revealed"}
 
 
-def test_D8_matches_that_share_their_cards_move_to_the_new_group_together(world: World) -> None:
-    async def story() -> list[str]:
-        async with world.houses(Promising(), Promising({2: {}})):
-            found = world.arrange_sharing("saint-poker", world.bot_ids, options=SHORT)
-            tally = await world.run()
-            assert tally.finished == 2
-            return found
+async def test_D8_matches_that_share_their_cards_move_to_the_new_group_together(world: World) -> None:
+    async with world.houses(Promising(), Promising({2: {}})):
+        match_ids = world.arrange_sharing("saint-poker", world.bot_ids, options=SHORT)
+        assert (await world.run()).finished == 2
 
-    match_ids = asyncio.run(story())
-
-    reveals = [reveal_of(world, match_id) for match_id in match_ids]
+    reveals = [world.rows(match_id)[-1] for match_id in match_ids]
     assert reveals[0]["openings"] == reveals[1]["openings"] != []
     assert reveals[0]["seed"] == reveals[1]["seed"]
     assert all(world.verified(match_id).ok for match_id in match_ids)
     assert world.differences() == []
 
 
-def test_D11_an_opening_that_ends_while_its_match_is_cancelled_leaves_nothing_open(world: World) -> None:
-    async def story() -> None:
-        canceller = Cancelling(world)
-        async with world.houses(Promising(), canceller):
-            canceller.match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
-            tally = await world.run()
-            assert tally.finished == 0
-
-    asyncio.run(story())
+async def test_D11_an_opening_that_ends_while_its_match_is_cancelled_leaves_nothing_open(world: World) -> None:
+    canceller = Cancelling(world)
+    async with world.houses(Promising(), canceller):
+        canceller.match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
+        assert (await world.run()).finished == 0
 
     with world.database.read() as session:
         (match,) = session.scalars(select(StoredMatch)).all()
@@ -186,10 +161,16 @@ class Cancelling(Promising):
             match_cancellation.cancel_match(session, self.match_id, master_key=MASTER_KEY)
 
 
-def test_matches_keep_their_terms_in_the_new_group(world: World) -> None:
-    match_id = play(world, [Promising(), Promising({2: {}})])
+async def test_F14_bots_receive_the_head_of_the_chain_after_the_logs_of_their_match(world: World) -> None:
+    bots = [Promising(), Promising()]
+
+    async with world.houses(*bots):
+        for _ in range(2):
+            world.arrange("pool-nap", world.bot_ids, options=SHORT)
+            await world.run()
 
     with world.database.read() as session:
-        match = matches.get_match(session, match_id)
-        group = session.get_one(DealGroup, match.group_id)
-    assert (group.opening_number, group.left_out, group.entries) == (2, [world.bot_ids[1]], world.bot_ids)
+        heads = [head_after(entry).to_json() for entry in chain.list_checked_entries(session, 0, 10)]
+    assert [head["number"] for head in heads] == [1, 2]
+    for bot in bots:
+        assert [end["head"] for end in bot.ends] == heads

@@ -1,6 +1,5 @@
 """Times of forced moves: a seat without a choice seems to have been asked."""
 
-import asyncio
 from random import Random
 from typing import get_args
 
@@ -14,7 +13,6 @@ from referee.settings import ForcedMoveWaits
 from tests.match.playing import chance, header
 from tests.workers.conftest import World
 from workers import match_runner
-from workers.database_thread import DatabaseThread
 from workers.forced_waits import ForcedWaits, ResponseTimes
 
 
@@ -64,9 +62,8 @@ def test_D3_waits_come_from_the_answers_of_the_seat_then_of_others_and_never_for
     assert wait(fresh) == 500
     fresh.add_time(forced[0], 90)
     assert wait(fresh) == 90
-    assert (
-        wait(ForcedWaits(match, ResponseTimes())) == 70
-    )  # from the recorded answers, after another runner has taken over
+    # From the recorded answers, after another runner has taken over.
+    assert wait(ForcedWaits(match, ResponseTimes())) == 70
     match.retired.add(forced[0])
     assert wait(ForcedWaits(match, ResponseTimes())) == 0
 
@@ -75,30 +72,24 @@ def test_D3_waits_come_from_the_answers_of_the_seat_then_of_others_and_never_for
     ("setting", "rated", "waits"),
     [("rated", True, True), ("rated", False, False), ("all", False, True), ("none", True, False)],
 )
-def test_D3_the_next_question_and_the_public_rows_wait(
-    world: World, monkeypatch: pytest.MonkeyPatch, setting: ForcedMoveWaits, rated: bool, waits: bool
+async def test_D3_the_next_question_and_the_public_rows_wait(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    updates: list[MatchUpdate],
+    setting: ForcedMoveWaits,
+    rated: bool,
+    waits: bool,
 ) -> None:
     assert setting in get_args(ForcedMoveWaits)
-    updates: list[MatchUpdate] = []
     pauses_s: list[float] = []
-    record = DatabaseThread.record
-
-    async def noted(thread: DatabaseThread, update: MatchUpdate) -> None:
-        updates.append(update)
-        await record(thread, update)
 
     async def pause(_: match_runner._MatchSession, seconds: float) -> None:
         pauses_s.append(seconds)
 
-    async def story() -> str:
-        async with world.houses("sound", "sound", "sound"):
-            match_id = world.arrange("prisoners", world.bot_ids, rated=rated)
-            await world.run(forced_move_waits=setting)
-            return match_id
-
-    monkeypatch.setattr(DatabaseThread, "record", noted)
     monkeypatch.setattr(match_runner._MatchSession, "_pause", pause)
-    match_id = asyncio.run(story())
+    async with world.houses("sound", "sound", "sound"):
+        match_id = world.arrange("prisoners", world.bot_ids, rated=rated)
+        await world.run(forced_move_waits=setting)
 
     assert world.verified(match_id).ok
     delays = [update.delays_ms for update in updates if update.delays_ms]

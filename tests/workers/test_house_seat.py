@@ -1,38 +1,28 @@
 """Seats in matches of the service: house bots in the runner's process; what bots learn of opponents."""
 
 import asyncio
-from typing import Any
 
 from aiohttp import web
-from sqlalchemy import select
 
-from referee.bots import bots, house_bots
-from referee.db.engine import current_time
-from referee.db.ids import new_id
+from referee.bots import house_bots
 from referee.house.pool import shared_pool
-from referee.house.seat import HouseSeat
-from referee.match.log import parse_row
+from referee.house.seat import HouseSeat, match_random
 from referee.match.match import Request
-from referee.tournaments.tables import Tournament
+from tests.database.tournaments import create
+from tests.database.world import World as DatabaseWorld
 from tests.protocol.schemas import check
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
-from workers.house_seat import match_random
 
 
-def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> None:
-    async def story() -> str:
-        async with world.houses("first"):
-            with world.database.write() as session:
-                seated = [bot.id for bot in house_bots.get_or_create_house_bots(session)]
-            match_id = world.arrange("prince-albert", [*world.bot_ids, *seated])
-            tally = await world.run()
-            assert (tally.finished, tally.failed) == (1, 0)
-            return match_id
+async def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> None:
+    async with world.houses("first"):
+        with world.database.write() as session:
+            seated = [bot.id for bot in house_bots.get_or_create_house_bots(session)]
+        match_id = world.arrange("prince-albert", [*world.bot_ids, *seated])
+        assert (await world.run()).finished == 1
 
-    match_id = asyncio.run(story())
-
-    rows = [parse_row(line) for line in world.lines(match_id)]
+    rows = world.rows(match_id)
     asked = [row for row in rows if row["type"] == "decision" and row["seat"] > 0]
     assert world.verified(match_id).ok
     assert not rows[0]["rated"]
@@ -55,44 +45,26 @@ def test_a_question_asked_again_is_answered_alike_and_another_by_other_dice() ->
     assert [answer(n) for n in range(20)] != [answer(n, "mat_2") for n in range(20)]
 
 
-def test_bots_are_told_who_plays_unless_the_tournament_is_anonymous(world: World) -> None:
+async def test_bots_are_told_who_plays_unless_the_tournament_is_anonymous(world: World) -> None:
     told: dict[str, list[dict[str, str]]] = {}
 
     async def note(request: web.Request) -> None:
         question = check("decide_request", await request.read())
         told[question["match"]["id"]] = question["match"]["players"]
 
-    def event(**how: Any) -> str:
-        with world.database.write() as session:
-            owner_id = bots.get_bot(session, world.bot_ids[0]).owner_id
-            made = {"options": {}, "seats": 2, "format": "round_robin", "cycles": 1, "rated": True, "status": "running"}
-            limits = {"budget_ms": 1000, "bank_ms": 1000, "revision": 1}
-            sharing = {"min_seats": 2, "bots_per_owner": 1000, "deal_sharing": "own"}
-            fixed = {
-                "name": "Event",
-                "game": "saint-poker",
-                "created_by": owner_id,
-                "created_at": current_time(session),
-            }
-            session.add(Tournament(id=new_id("tournament"), **made, **limits, **sharing, **fixed, **how))
-            session.flush()
-            return session.scalars(select(Tournament.id).order_by(Tournament.created_at.desc())).first() or ""
+    events = DatabaseWorld(world.database)
+    async with world.houses(Scripted(note), "first"):
+        hidden, shown = create(events, anonymous=True), create(events, anonymous=False)
+        pair = world.bot_ids
+        plans = [(pair, hidden), (pair[::-1], hidden), (pair, shown), (pair, None)]
+        ids = [world.arrange("saint-poker", seated, tournament_id=within) for seated, within in plans]
+        ids.append(world.arrange("saint-poker", pair, rated=False))
+        await world.run()
 
-    async def story() -> list[str]:
-        async with world.houses(Scripted(note), "first"):
-            closed, opened = event(), event(anonymous=False)
-            pair = world.bot_ids
-            plans = [(pair, closed), (pair[::-1], closed), (pair, opened), (pair, None)]
-            ids = [world.arrange("saint-poker", seated, tournament_id=within) for seated, within in plans]
-            ids.append(world.arrange("saint-poker", pair, rated=False))
-            await world.run()
-            return ids
-
-    first, second, opened, outside, unrated = (told[match_id] for match_id in asyncio.run(story()))
-
+    first, second, *named = (told[match_id] for match_id in ids)
     assert len({one["id"] for one in first + second}) == 4  # an alias is valid for one match only
     assert {*first[0], *second[0]} == {"seat", "id"}
-    for players in (opened, outside, unrated):
+    for players in named:
         assert [one["id"] for one in players] == world.bot_ids
         assert [one["name"] for one in players] == ["Bot 1", "Bot 2"]
         assert all(one["version"] for one in players)

@@ -23,7 +23,6 @@ from referee.runtime import embedded_redis
 from referee.runtime.data_dir import DataDir
 from tests.cli.running import comes_true, surroundings
 from workers import queues, tolerant_worker
-from workers.open_matches import OpenMatchesReporter
 from workers.rq_job import WakeUp
 from workers.tolerant_worker import RedisWrites, TolerantWorker
 
@@ -124,25 +123,6 @@ def test_the_history_of_jobs_is_bounded(redis: Redis) -> None:
     assert len(redis.keys("rq:job:*")) == len(redis.keys("rq:results:*")) == 4
 
 
-def test_a_job_shows_at_most_100_open_matches_and_none_at_its_end(redis: Redis) -> None:
-    queues.wake(redis)
-    job = queues.queue(redis).jobs[0]
-    open_matches = {f"mat_{number:03}" for number in range(150)}
-    reporter = OpenMatchesReporter(job, redis, open_matches)
-
-    reporter._report(list(open_matches))
-    shown = job.get_meta()
-    reporter.start()
-    reporter.stop()
-
-    assert (shown["open_matches"], shown["matches"]) == (150, [f"mat_{number:03}" for number in range(100)])
-    assert job.get_meta() == {"open_matches": 0, "matches": []}
-
-    redis.flushall()
-    reporter._report(["mat_1"])
-    assert redis.keys() == []
-
-
 def test_the_heartbeat_of_a_job_that_redis_has_lost_expires(redis: Redis) -> None:
     job = WakeUp("wake-1", connection=redis)
 
@@ -151,7 +131,7 @@ def test_the_heartbeat_of_a_job_that_redis_has_lost_expires(redis: Redis) -> Non
     assert 0 < redis.ttl("rq:job:wake-1") <= queues.FAILED_KEPT_S
 
 
-def test_a_worker_whose_registration_was_stored_although_the_answer_was_lost_registers_again(
+def test_a_worker_whose_registration_was_not_confirmed_registers_again(
     redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = TolerantWorker(queues.QUEUE, connection=redis)
@@ -202,16 +182,13 @@ def test_without_redis_nobody_is_woken_and_nobody_is_hurt(tmp_path: Path) -> Non
         assert not queues.wake_alone(nobody, "mat_1")
 
 
-def test_a_redis_that_accepts_connections_but_does_not_answer_is_given_up() -> None:
+def test_a_redis_that_accepts_connections_but_does_not_answer_is_given_up(redis: Redis) -> None:
+    assert queues.can_wake(redis)
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         Redis.from_url(f"redis://127.0.0.1:{silent.getsockname()[1]}", socket_timeout=None) as client,
     ):
         assert not queues.can_wake(client)
-
-
-def test_a_redis_that_stores_something_is_found_so(redis: Redis) -> None:
-    assert queues.can_wake(redis)
 
 
 def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) -> None:
@@ -236,11 +213,6 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
     announcer.notify()
     listening.join(10)
     assert not listening.is_alive()
-
-
-def test_without_redis_nothing_is_said_and_nobody_waits(tmp_path: Path) -> None:
-    change_notifier.ChangeNotifier(None).notify()
-    change_notifier.ChangeNotifier(queues.connect(embedded_redis.socket_url(tmp_path / "nobody"))).notify()
 
 
 def test_a_redis_that_refuses_writes_is_logged_once(redis: Redis, caplog: pytest.LogCaptureFixture) -> None:
@@ -280,8 +252,9 @@ def test_a_notifier_that_is_closed_has_published_all_and_its_thread_has_ended(se
     assert change_notifier.connect(server).xlen(change_notifier.STREAM) == 1
 
 
-def test_a_notifier_is_closed_during_an_outage_of_redis(tmp_path: Path) -> None:
+def test_a_notifier_is_closed_during_an_outage_of_redis_and_says_nothing_without_one(tmp_path: Path) -> None:
     before = set(announcers())
+    change_notifier.ChangeNotifier(None).notify()
     notifier = change_notifier.ChangeNotifier(queues.connect(embedded_redis.socket_url(tmp_path / "nobody")))
     notifier.notify()
 

@@ -9,9 +9,7 @@ from aiohttp import web
 from referee.botclient.client import BotCaller
 from referee.botclient.connection import Connection
 from referee.match.match import Match
-from tests.workers.conftest import Scripted, World
-
-SHORT = {"rounds": 2}
+from tests.workers.conftest import SHORT, Scripted, World, hang_up
 
 
 def test_a_match_is_freed_when_it_ends_and_not_only_by_the_garbage_collector(world: World) -> None:
@@ -19,8 +17,7 @@ def test_a_match_is_freed_when_it_ends_and_not_only_by_the_garbage_collector(wor
 
     async def break_sometimes(request: web.Request) -> None:
         if next(requests) % 5 == 0:
-            assert request.transport is not None
-            request.transport.abort()
+            hang_up(request)
 
     async def story() -> None:
         async with world.houses("first", Scripted(break_sometimes)):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -17,17 +16,8 @@ from tests.database import scripted
 from tests.database.tournaments import answer_handshakes, create, enter, entered, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
+from tests.workers.conftest import Clock
 from workers.tournaments import ERROR_PAUSE_S, TournamentAdvancer
-
-
-@dataclass
-class Seconds:
-    """A clock that is advanced manually."""
-
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -40,14 +30,12 @@ def status_of(world: World, tournament_id: str) -> str:
         return session.get_one(Tournament, tournament_id).status
 
 
-def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(
-    world: World, reported_events: list[Event]
-) -> None:
+def test_an_event_goes_on_from_its_hour_to_its_end_and_all_are_told(world: World, reported_events: list[Event]) -> None:
     organiser, owner = world.account("organiser"), world.account()
     hour = world.clock.moment + timedelta(hours=1)
     tournament_id = create(world, format="knockout", starts_at=hour, created_by=organiser)
     enter(world, tournament_id, world.bot(owner), *world.bots(3))
-    events = TournamentAdvancer(world.database, MASTER_KEY, Seconds())
+    events = TournamentAdvancer(world.database, MASTER_KEY, Clock())
 
     assert not events.advance_all()
     assert status_of(world, tournament_id) == "open"
@@ -80,14 +68,12 @@ class Overtaken(Database):
             happens()
 
 
-def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_event_that_another_starts_in_time_goes_on_at_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
     tournament_id, _ = entered(world, 2, starts_at=world.clock.moment + timedelta(hours=1))
     world.clock.moment += timedelta(hours=1)
     overtaken = Overtaken(world.database.url.render_as_string(), clock=world.clock)
     overtaken.meanwhile = lambda: start(world, tournament_id)
-    events = TournamentAdvancer(overtaken, MASTER_KEY, Seconds())
+    events = TournamentAdvancer(overtaken, MASTER_KEY, Clock())
 
     events.advance_all()
     answer_handshakes(world.database)
@@ -97,22 +83,20 @@ def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
     overtaken.dispose()
 
 
-def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_goes_wrong_in_one_event_does_not_stop_the_others(world: World, caplog: pytest.LogCaptureFixture) -> None:
     troubled, sound = (entered(world, 2)[0] for _ in range(2))
     for event in (troubled, sound):
         start(world, event)
     answer_handshakes(world.database)
     with world.database.write() as session:
         session.execute(update(Tournament).where(Tournament.id == troubled).values(options={"no": "such"}))
-    seconds = Seconds()
+    seconds = Clock()
     events = TournamentAdvancer(world.database, MASTER_KEY, seconds)
 
     events.advance_all()
     events.advance_all()
     complaints = [one for one in caplog.records if one.levelname == "ERROR"]
-    seconds.now += ERROR_PAUSE_S
+    seconds.now_s += ERROR_PAUSE_S
     events.advance_all()
 
     with world.database.read() as session:

@@ -146,8 +146,7 @@ def test_E27_of_two_deletions_of_an_account_at_once_one_is_refused(postgres: Wor
 
     with pytest.raises(Conflict):
         acting.result(timeout=30)
-    with postgres.database.read() as session:
-        assert len(session.scalars(select(Act).where(Act.object_id == owner)).all()) == 1
+    assert len(postgres.scalars(select(Act).where(Act.object_id == owner))) == 1
 
 
 def test_E14_a_name_that_was_taken_just_before_the_deletion_is_held(postgres: World) -> None:
@@ -172,14 +171,12 @@ def test_E27_a_rename_that_waits_for_a_deletion_is_refused(postgres: World) -> N
 
     with pytest.raises(Conflict):
         acting.result(timeout=30)
-    with postgres.database.read() as session:
-        assert session.get_one(Account, owner).name == name
+    assert postgres.get_one(Account, owner).name == name
 
 
 def test_E27_of_two_deletions_of_a_retired_bot_at_once_one_is_refused(postgres: World) -> None:
     bot_id = postgres.bot()
-    with postgres.database.write() as session:
-        bots.retire(session, bot_id)
+    postgres.write(bots.retire, bot_id)
 
     def delete(session: Session) -> None:
         erasure.delete_bot(session, bot_id, master_key=MASTER_KEY)
@@ -203,8 +200,7 @@ def test_E27_what_a_deleted_bot_replied_in_an_opening_of_others_is_erased(world:
         assert opening is not None
         blank = [""] * len(opening.entries)
         openings.record_nonce_hashes(session, group_id, opening.epoch, blank)
-    with world.database.write() as session:
-        assert erasure.delete_bot(session, bot_id, master_key=MASTER_KEY).erased_at is not None
+    assert world.write(erasure.delete_bot, bot_id, master_key=MASTER_KEY).erased_at is not None
 
     with world.database.write() as session:
         failed = {bot_id: FailedStep(OpeningFailure.NONCE_WITHHELD, "planted", b"planted", b"planted")}

@@ -5,8 +5,11 @@ from typing import Any
 from sqlalchemy import update
 
 from referee.ladders.tables import Ladder, Rating
+from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.queue.claims import Claim
-from referee.workflows.publishing.featured import find_featured, load_mean_ratings
+from referee.matches.states import MatchState
+from referee.matches.tables import StoredMatch
+from referee.workflows.publishing.featured import find_featured, find_finished, load_mean_ratings
 from tests.database import tournaments
 from tests.database.world import World
 
@@ -58,11 +61,10 @@ def test_tournaments_come_first_then_the_highest_rated_players(world: World) -> 
     (claim,) = world.claim(1)
     assert featured(world) == claim.match_id
 
-    with world.database.read() as session:
-        assert load_mean_ratings(session, [low.match_id, high.match_id, claim.match_id]) == {
-            low.match_id: 1350_000_000,
-            high.match_id: 1650_000_000,
-        }
+    assert world.read(load_mean_ratings, [low.match_id, high.match_id, claim.match_id]) == {
+        low.match_id: 1350_000_000,
+        high.match_id: 1650_000_000,
+    }
 
 
 def rate(world: World, ratings: dict[str, int]) -> None:
@@ -74,3 +76,25 @@ def rate(world: World, ratings: dict[str, int]) -> None:
                 update(Rating).where(Rating.bot_id == bot).values(value=points * 1_000_000).returning(Rating.bot_id)
             )
             assert changed.all()
+
+
+def good(world: World, game: str = "saint-poker") -> str | None:
+    wanted = MatchFilter(status=MatchState.FINISHED, game=game, rated=True)
+    match = world.read(find_finished, wanted, limit=50)
+    return match.id if match else None
+
+
+def test_the_finished_match_of_the_strongest_players_is_chosen_among_rated_ones_with_a_log(world: World) -> None:
+    bots = world.bots(4)
+    world.match(bots, rated=True)
+    assert good(world) is None, "none is finished"
+    strong, weak = (world.play(pair, rated=True).match_id for pair in (bots[:2], bots[2:]))
+    world.play(bots[:2], rated=False)
+    rate(world, dict(zip(bots, (1_900, 1_800, 1_000, 1_100), strict=True)))
+    found = [good(world), good(world, "prisoners")]
+
+    for match_id, change in ((strong, {"log_deleted_at": world.clock.utc_now()}), (weak, {"status": MatchState.VOID})):
+        world.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(change))
+        found.append(good(world))
+
+    assert found == [strong, None, weak, None]

@@ -37,12 +37,8 @@ def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_handshake_brings
 
         assert bots.resume(session, sick).status == "unverified"
         (handshake,) = handshakes.claim_due_handshakes(session)
-        assert (
-            handshake_results.finish_handshake(
-                session, handshake.bot_id, handshake.epoch, {"ok": True}, MANIFEST
-            ).status
-            == "verified"
-        )
+        done = handshake_results.finish_handshake(session, sick, handshake.epoch, {"ok": True}, MANIFEST)
+        assert done.status == "verified"
         assert bots.get_bot(session, sick).unreachable_streak == 0
 
 
@@ -50,13 +46,11 @@ def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody
     pair = world.bots(2)
     match_id = world.match(pair)
     for bot_id in pair:
-        with world.database.write() as session:
-            health.update_unreachable_streaks(session, match_id, unreachable=[bot_id], seated=[bot_id])
+        world.write(health.update_unreachable_streaks, match_id, unreachable=[bot_id], seated=[bot_id])
 
     def ends(sick: str) -> None:
         for _ in range(50):
-            with world.database.write() as session:
-                health.update_unreachable_streaks(session, match_id, unreachable=[sick], seated=pair)
+            world.write(health.update_unreachable_streaks, match_id, unreachable=[sick], seated=pair)
 
     with ThreadPoolExecutor() as threads:
         list(threads.map(ends, pair))  # a deadlock would raise ``Unavailable``

@@ -5,6 +5,7 @@ from sqlalchemy import insert
 
 from referee.audit.database_audit import audit
 from referee.db import sealing
+from referee.house.seat import match_random
 from referee.master_keys import MasterKey, key_ring, parse_key_file, render_key_file
 from referee.match.match import Answer, Match
 from referee.match.signature import BadSignature, head_after
@@ -20,7 +21,6 @@ from referee.workflows.ending import match_end, match_loading
 from tests.database.tournaments import entered
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
-from workers.house_seat import match_random
 
 OLD, NEW = MASTER_KEY, bytes(range(100, 132))
 OVERLAP = MasterKey(NEW, [OLD])  # settings after the rotation
@@ -28,8 +28,7 @@ PREPARED = MasterKey(OLD, [NEW])  # settings of a host that has not switched yet
 
 
 def load(world: World, match_id: str, key: bytes) -> match_loading.LoadedMatch:
-    with world.database.read() as session:
-        return match_loading.load_match(session, match_id, master_key=key)
+    return world.read(match_loading.load_match, match_id, master_key=key)
 
 
 def finish(world: World, match_id: str, key: bytes) -> Result:
@@ -48,13 +47,11 @@ def end(world: World, match_id: str, epoch: int, match: Match, start: int, key: 
 
 
 def differences(world: World, key: bytes) -> list[str]:
-    with world.database.read() as session:
-        return [str(each) for each in audit(session, key=SigningKey.derive(key).public)]
+    return [str(each) for each in world.read(audit, key=SigningKey.derive(key).public)]
 
 
 def signers(world: World) -> list[str]:
-    with world.database.read() as session:
-        return [entry.key for entry in chain.list_checked_entries(session, 0, 100)]
+    return [entry.key for entry in world.read(chain.list_checked_entries, 0, 100)]
 
 
 def test_K34_a_match_that_began_before_the_rotation_is_finished_with_its_own_key(world: World) -> None:

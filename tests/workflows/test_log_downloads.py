@@ -6,18 +6,15 @@ import pytest
 from sqlalchemy import update
 
 from referee.errors import BadOption, LogDeleted
-from referee.matches.deals import deal_groups
 from referee.matches.tables import MatchLog, Result, StoredMatch
 from referee.workflows.publishing import log_downloads
 from referee.workflows.publishing.log_downloads import LogList, LogSelection, find_logs
 from tests.database import tournaments
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
 
 
 def find(world: World, selection: LogSelection, after: str | None = None) -> LogList:
-    with world.database.read() as session:
-        return find_logs(session, selection, after=after)
+    return world.read(find_logs, selection, after=after)
 
 
 def matches_in(world: World, found: LogList) -> list[str]:
@@ -78,9 +75,7 @@ def test_a_selection_is_by_bot_by_ladder_and_by_span(world: World) -> None:
 def test_logs_from_the_first_closed_one_on_are_withheld(world: World) -> None:
     ada, bob, cyd, dan = world.bots(4)
     first = world.play([ada, bob])
-    with world.database.write() as session:
-        group = deal_groups.create_group(session, [ada, bob, cyd, dan], master_key=MASTER_KEY)
-        early, late = (world.matched(session, pair, group=group).id for pair in ([ada, bob], [cyd, dan]))
+    early, late = world.sharing([[ada, bob], [cyd, dan]])
     (claim,) = world.claim(match_id=early)
     world.finish(claim)
     last = world.play([ada, bob])

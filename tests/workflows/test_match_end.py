@@ -1,24 +1,27 @@
 """The end of a match and its effect on ladders, verified by the audit."""
 
 import gzip
-import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, func, select
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from referee.audit.database_audit import audit
 from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import ratings
 from referee.ladders.ladder_rows import load_ranks
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
+from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.match.log import parse_row
 from referee.matches import matches
-from referee.matches.deals import deal_groups
 from referee.matches.lists import results
 from referee.matches.logs import chain, logs
 from referee.matches.logs.recording import MatchUpdate
 from referee.matches.queue import claims
+from referee.matches.queue.claims import Claim
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
 from referee.ratings.exchange import K_NEW, Seat, exchange
@@ -28,13 +31,11 @@ from tests.surroundings import MASTER_KEY
 
 
 def count(world: World, table: type) -> int:
-    with world.database.read() as session:
-        return session.scalars(select(func.count()).select_from(table)).one()
+    return world.one(select(func.count()).select_from(table))
 
 
 def found(world: World) -> list[str]:
-    with world.database.read() as session:
-        return [str(difference) for difference in audit(session)]
+    return [str(difference) for difference in world.read(audit)]
 
 
 def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) -> None:
@@ -44,7 +45,7 @@ def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) 
     with world.database.read() as session:
         match = matches.get_match(session, result.match_id)
         seats = matches.seats_of(session, [match.id])[match.id]
-        changes = {row.bot_id: row for row in ratings.list_entry_changes(session, result.seq)}
+        changes = {row.bot_id: row for row in session.scalars(select(RatingChange))}
     assert (match.status, result.bots) == ("finished", seated)
     assert [seat.placement for seat in seats] == result.placements
     expected = exchange(
@@ -56,10 +57,7 @@ def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) 
 
 
 def test_F1_a_result_delivered_twice_counts_once(world: World) -> None:
-    world.match()
-    (claim,) = world.claim()
-    match = world.resumed(claim.match_id)
-    played(match)
+    claim, match = world.played_out()
     world.ended(claim, match, 0)
 
     with pytest.raises(StaleEpoch):
@@ -69,26 +67,18 @@ def test_F1_a_result_delivered_twice_counts_once(world: World) -> None:
 
 
 def test_F1_two_runners_that_both_play_to_the_end_make_one_result(world: World) -> None:
-    world.match()
-    (old,) = world.claim()
-    match = world.resumed(old.match_id)
-    played(match)
+    old, match = world.played_out()
     world.pass_seconds(16)
     (new,) = world.claim()
     ended: list[str] = []
 
-    def end(claim: object, name: str) -> None:
-        try:
-            world.ended(claim, match, 0)  # type: ignore[arg-type]
+    def end(claim: Claim, name: str) -> None:
+        with suppress(StaleEpoch):
+            world.ended(claim, match, 0)
             ended.append(name)
-        except StaleEpoch:
-            pass
 
-    threads = [threading.Thread(target=end, args=pair) for pair in ((old, "old"), (new, "new"), (new, "twin"))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(end, (old, new, new), ("old", "new", "twin")))
 
     assert len(ended) == 1
     assert "old" not in ended
@@ -96,32 +86,18 @@ def test_F1_two_runners_that_both_play_to_the_end_make_one_result(world: World) 
 
 
 def test_the_end_happens_whole_or_not_at_all(world: World) -> None:
-    world.match()
-    (claim,) = world.claim()
-    match = world.resumed(claim.match_id)
-    played(match)
+    claim, match = world.played_out()
 
-    class Died(Exception):
-        pass
-
-    with pytest.raises(Died):
-        end_and_die(world, MatchUpdate(claim.match_id, claim.epoch, 0, match.lines), match, Died)
+    with world.undoing() as session:
+        tail = MatchUpdate(claim.match_id, claim.epoch, 0, match.lines)
+        match_end.finish_match(session, tail, outcome(match), master_key=MASTER_KEY)
 
     assert (count(world, Result), count(world, Rating), count(world, MatchLog)) == (0, 0, 0)
     assert world.ended(claim, match, 0).seq >= 1
 
 
-def end_and_die(world: World, tail: MatchUpdate, match: object, error: type[Exception]) -> None:
-    with world.database.write() as session:
-        match_end.finish_match(session, tail, outcome(match), master_key=MASTER_KEY)  # type: ignore[arg-type]
-        raise error
-
-
 def test_the_last_rows_must_continue_the_recorded_ones(world: World) -> None:
-    world.match()
-    (claim,) = world.claim()
-    match = world.resumed(claim.match_id)
-    played(match)
+    claim, match = world.played_out()
 
     with pytest.raises(StaleEpoch):
         world.ended(claim, match, 3)
@@ -134,11 +110,8 @@ def test_F2_results_count_in_the_order_of_their_numbers(world: World) -> None:
         world.match(pair)
     claimed = world.claim(len(pairs))
 
-    threads = [threading.Thread(target=world.finish, args=(claim,)) for claim in reversed(claimed)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(len(claimed)) as threads:
+        list(threads.map(world.finish, reversed(claimed)))
 
     with world.database.read() as session:
         numbers = list(session.scalars(select(Result.seq).order_by(Result.seq)))
@@ -149,19 +122,14 @@ def test_F2_results_count_in_the_order_of_their_numbers(world: World) -> None:
 
 
 def test_the_last_matches_of_a_group_may_end_together_and_all_of_them_count(world: World) -> None:
-    tables = [world.bots(2), world.bots(2)]
-    with world.database.write() as session:
-        group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)
-        for table in tables:
-            world.matched(session, table, group=group)
+    world.sharing([world.bots(2), world.bots(2)])
     ends = []
     for claim in world.claim(2):
         match = world.resumed(claim.match_id)
         played(match)
         ends.append(match_end.FinishedMatch(MatchUpdate(*claim, 0, match.lines), [], outcome(match)))
 
-    with world.database.write() as session:
-        first, second = match_end.finish_matches(session, ends, master_key=MASTER_KEY)
+    first, second = world.write(match_end.finish_matches, ends, master_key=MASTER_KEY)
 
     assert [first.result.match_id, second.result.match_id] == [end.tail.match_id for end in ends]
     assert first.closed == second.closed is not None
@@ -172,34 +140,35 @@ def test_the_last_matches_of_a_group_may_end_together_and_all_of_them_count(worl
     assert [parse_row(rows[-1])["type"] for rows in lines] == ["reveal", "reveal"]
 
 
-def test_K18_a_flipped_byte_in_a_stored_log_is_found(world: World) -> None:
+def flip_byte(session: Session, log: MatchLog) -> None:
+    log.gzip_log = log.gzip_log[:40] + bytes([log.gzip_log[40] ^ 1]) + log.gzip_log[41:]
+
+
+def rewrite_row(session: Session, log: MatchLog) -> None:
+    lines = gzip.decompress(log.gzip_log).splitlines()
+    session.delete(log)
+    session.flush()
+    logs.pack_log(session, log.match_id, [*lines[:-2], lines[-2].replace(b'"ms":0', b'"ms":1'), lines[-1]])
+
+
+def remove_log(session: Session, log: MatchLog) -> None:
+    session.delete(log)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [(flip_byte, ["log"]), (rewrite_row, ["signature", "log"]), (remove_log, ["signature", "match"])],
+)
+def test_K18_F3_a_stored_log_that_was_damaged_is_found_and_not_served(
+    world: World, damage: Callable[[Session, MatchLog], None], told: list[str]
+) -> None:
     result = world.play(world.bots(2))
     with world.database.write() as session:
-        log = session.get_one(MatchLog, result.match_id)
-        log.gzip_log = log.gzip_log[:40] + bytes([log.gzip_log[40] ^ 1]) + log.gzip_log[41:]
+        damage(session, session.get_one(MatchLog, result.match_id))
 
-    assert [one.split()[0] for one in found(world)] == ["log"]
-    with world.database.read() as session, pytest.raises(BadLog):
+    assert [one.split()[0] for one in found(world)] == told
+    with world.database.read() as session, pytest.raises((BadLog, NotReady)):
         logs.read_log_file(session, matches.get_match(session, result.match_id), gzipped=True)
-
-
-def test_F3_a_log_whose_lines_were_rewritten_is_found(world: World) -> None:
-    result = world.play(world.bots(2))
-    with world.database.write() as session:
-        log = session.get_one(MatchLog, result.match_id)
-        lines = gzip.decompress(log.gzip_log).splitlines()
-        session.execute(delete(MatchLog))
-        logs.pack_log(session, result.match_id, [*lines[:-2], lines[-2].replace(b'"ms":0', b'"ms":1'), lines[-1]])
-
-    assert any("log" in one for one in found(world))
-
-
-def test_F3_a_missing_log_is_found(world: World) -> None:
-    world.play(world.bots(2))
-    with world.database.write() as session:
-        session.execute(delete(MatchLog))
-
-    assert [one.split()[0] for one in found(world)] == ["signature", "match"]
 
 
 def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
@@ -208,40 +177,25 @@ def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
 
     assert result.ladder_id is None
     assert (count(world, Result), count(world, Rating)) == (1, 0)
-    with world.database.read() as session:
-        assert matches.get_match(session, result.match_id).rated is False
+    assert world.read(matches.get_match, result.match_id).rated is False
     assert found(world) == []
 
 
-def test_an_unrated_match_moves_no_rating(world: World) -> None:
-    assert world.play(world.bots(2), rated=False).ladder_id is None
-    assert count(world, Rating) == 0
-
-
-def test_each_game_options_and_seats_have_a_ladder(world: World) -> None:
+def test_each_game_options_and_seats_have_a_ladder_that_counts_its_results(world: World) -> None:
     seated = world.bots(3)
-    first = world.play(seated[:2])
-    again = world.play(seated[1:])
-    three = world.play(seated)
-    nap = world.play(seated, game="pool-nap")
+    first, again = world.play(seated[:2]), world.play(seated[1:])
+    three, nap = world.play(seated), world.play(seated, game="pool-nap")
+    unrated = world.play(seated, rated=False)
 
     assert first.ladder_id == again.ladder_id
-    assert len({first.ladder_id, three.ladder_id, nap.ladder_id}) == 3
+    assert unrated.ladder_id is None
     with world.database.read() as session:
-        assert len(ratings.list_ladders(session).items) == 3
-        assert len(ratings.list_ladders(session, game="pool-nap").items) == 1
+        assert {one.id: (one.seats, one.results) for one in ratings.list_ladders(session).items} == {
+            first.ladder_id: (2, 2), three.ladder_id: (3, 1), nap.ladder_id: (3, 1)
+        }  # fmt: skip
+        assert [one.id for one in ratings.list_ladders(session, game="pool-nap").items] == [nap.ladder_id]
         assert len(load_ranks(session, seated[1])) == 3
-
-
-def test_a_ladder_counts_its_results(world: World) -> None:
-    first, second = world.bots(2), world.bots(3)
-    for seated in (first, first, second):
-        world.play(seated)
-    world.play(first, rated=False)
-
-    with world.database.read() as session:
-        counted = dict(session.execute(select(Ladder.seats, Ladder.results)).all())
-    assert counted == {2: 2, 3: 1}
+    assert count(world, LedgerEntry) == 4
 
 
 def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:

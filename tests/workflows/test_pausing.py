@@ -25,8 +25,7 @@ ROUNDS = 8
 
 
 def paused(world: World, bot_id: str) -> None:
-    with world.database.write() as session:
-        pausing.pause_bot(session, bot_id, "enough", master_key=MASTER_KEY)
+    world.write(pausing.pause_bot, bot_id, "enough", master_key=MASTER_KEY)
 
 
 def together(*what: Callable[[], object]) -> None:

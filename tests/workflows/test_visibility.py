@@ -9,10 +9,8 @@ from sqlalchemy import select, update
 from referee.match.canonical import Json
 from referee.match.log import opens_round
 from referee.match.match import Answer
-from referee.matches.deals import deal_groups
 from referee.matches.deals.deal_progress import DealGroupProgress
 from referee.matches.logs.recording import MatchUpdate, record_batch
-from referee.matches.states import DealSharing
 from referee.matches.tables import LogRow, StoredMatch
 from referee.workflows.publishing import visibility
 from referee.workflows.publishing.visibility import MatchFeed
@@ -71,8 +69,7 @@ class Playing:
         return [row["row"] for row in self.match.log.rows if row.get("chance", {}).get("kind") == "deck"]
 
     def pace(self) -> str:
-        with self.world.database.read() as session:
-            return visibility.load_visibility(session, self.id).pace
+        return self.world.read(visibility.load_visibility, self.id).pace
 
     def end(self) -> None:
         start = self.recorded
@@ -133,28 +130,12 @@ def test_D2_D4_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: W
     assert told[80] == len(playing.masked(playing.recorded)) - first
 
 
-def test_rows_of_an_unknown_age_wait_for_their_round_or_for_a_row_after_them(world: World) -> None:
-    playing = Playing(world)
-    playing.answer()
-    with world.database.write() as session:
-        session.execute(update(LogRow).where(LogRow.match_id == playing.id).values(recorded_at=None))
-    first = playing.told()
-    world.clock.moment += timedelta(seconds=200)
-    still = playing.told()
-    playing.answer()
-    world.clock.moment += timedelta(seconds=80)
-
-    assert still == first == playing.numbers(2)
-    assert playing.told() == playing.numbers(playing.recorded)
-
-
 def test_of_an_event_that_tells_who_sits_where_rows_are_told_at_once(world: World) -> None:
     playing = Playing(world)
     playing.answer()
     hidden = playing.told()
     event = tournaments.create(world, anonymous=False)
-    with world.database.write() as session:
-        session.execute(update(StoredMatch).where(StoredMatch.id == playing.id).values(tournament_id=event))
+    world.execute(update(StoredMatch).where(StoredMatch.id == playing.id).values(tournament_id=event))
 
     assert hidden == playing.numbers(2)
     assert playing.told() == playing.numbers(playing.recorded)
@@ -175,8 +156,7 @@ def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> Non
     if end == "finish":
         playing.end()
     else:
-        with world.database.write() as session:
-            match_cancellation.cancel_match(session, playing.id, master_key=MASTER_KEY)
+        world.write(match_cancellation.cancel_match, playing.id, master_key=MASTER_KEY)
 
     assert len(held) < len(playing.masked(playing.recorded))
     assert playing.told() == playing.numbers(len(playing.match.lines) if end == "finish" else playing.recorded)
@@ -186,12 +166,7 @@ def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> Non
 def at_two_tables(world: World, **plan: Any) -> tuple[str, str]:
     """Return two due matches of different bots that share cards."""
     seated = world.bots(4)
-    with world.database.write() as session:
-        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind=DealSharing.COMMON)
-        first, second = (
-            world.matched(session, two, group=group, options={"rounds": 4}, **plan).id
-            for two in (seated[:2], seated[2:])
-        )
+    first, second = world.sharing([seated[:2], seated[2:]], options={"rounds": 4}, **plan)
     return first, second
 
 
@@ -230,11 +205,9 @@ def test_once_the_others_are_over_a_match_is_told_as_one_alone(world: World) -> 
     playing, other = Playing(world, arranged=here), Playing(world, arranged=there)
     playing.answer_until_round(3)
     before = playing.told(), playing.pace()
-    with world.database.write() as session:
-        session.execute(update(StoredMatch).where(StoredMatch.id == there).values(status="stuck"))
+    world.execute(update(StoredMatch).where(StoredMatch.id == there).values(status="stuck"))
     stuck = playing.told(), playing.pace()
-    with world.database.write() as session:
-        session.execute(update(StoredMatch).where(StoredMatch.id == there).values(status="void"))
+    world.execute(update(StoredMatch).where(StoredMatch.id == there).values(status="void"))
 
     assert before == stuck == ([], "all_tables")  # the cards of this game are dealt once, for all of its rounds
     assert playing.pace() == "rounds"
@@ -274,8 +247,7 @@ def test_D3_a_forced_move_is_shown_after_its_delay(world: World) -> None:
 def test_of_a_match_that_is_over_nothing_is_delayed(world: World) -> None:
     playing = Playing(world, rated=False)
     delays = [10**9] * len(playing.match.log.rows[1]["events"])
-    with world.database.write() as session:
-        session.execute(update(LogRow).where(LogRow.row == 1).values(delays_ms=delays))
+    world.execute(update(LogRow).where(LogRow.row == 1).values(delays_ms=delays))
     held = playing.told()
     playing.end()
 

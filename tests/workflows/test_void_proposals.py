@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from threading import Barrier
+from typing import Any
 
 import pytest
 from sqlalchemy import select, update
@@ -14,7 +15,7 @@ from referee.errors import Conflict, Forbidden, NotFound
 from referee.ladders.tables import LedgerEntry
 from referee.matches import matches, voids
 from referee.matches.deals import deal_groups
-from referee.matches.states import DealSharing, MatchState, VoidState
+from referee.matches.states import MatchState, VoidState
 from referee.matches.tables import MatchVoid, StoredMatch
 from referee.matches.voids import VoidFilter, VoidRequest
 from referee.tournaments.states import TournamentState
@@ -26,6 +27,16 @@ from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 WHY = "a cable was cut"
+
+
+@pytest.fixture
+def organiser(world: World) -> str:
+    return world.account("organiser")
+
+
+@pytest.fixture
+def operator(world: World) -> str:
+    return world.account("admin")
 
 
 def ask(
@@ -51,13 +62,11 @@ def confirm(world: World, account_id: str, void_id: str) -> VoidReport:
 
 
 def void_of(world: World, void_id: str) -> MatchVoid:
-    with world.database.read() as session:
-        return voids.get_void(session, void_id)
+    return world.read(voids.get_void, void_id)
 
 
 def status_of(world: World, match_id: str) -> MatchState:
-    with world.database.read() as session:
-        return matches.get_match(session, match_id).status
+    return world.read(matches.get_match, match_id).status
 
 
 def listed(world: World, match_id: str) -> list[VoidState]:
@@ -67,18 +76,17 @@ def listed(world: World, match_id: str) -> list[VoidState]:
 
 
 def assert_audit_holds(world: World) -> None:
-    with world.database.read() as session:
-        assert [str(found) for found in audit(session)] == []
+    assert [str(found) for found in world.read(audit)] == []
 
 
-def make_tournament(world: World, organiser: str, format: str = "round_robin") -> str:
-    """Return a running tournament whose first round has ended."""
+def make_tournament(world: World, organiser: str, format: str = "round_robin", state: str = "running") -> str:
+    """Return a tournament in this state whose first round has ended."""
     with world.database.write() as session:
         moment = world.clock.utc_now()
         made = Tournament(
             id="trn_" + "0" * 26, name="Cup", game="saint-poker", options={}, seats=2, format=format, cycles=1,
             rated=True, min_seats=2, bots_per_owner=1000, deal_sharing="own",
-            budget_ms=1000, bank_ms=1000, status="running", created_by=organiser, created_at=moment,
+            budget_ms=1000, bank_ms=1000, status=state, created_by=organiser, created_at=moment,
             revision=1,
         )  # fmt: skip
         session.add(made)
@@ -92,8 +100,7 @@ def add_round(session: Session, tournament_id: str, number: int, moment: datetim
     session.add(TournamentRound(tournament_id=tournament_id, number=number, **row))
 
 
-def test_F13_an_organiser_only_proposes_and_an_operator_confirms(world: World) -> None:
-    organiser, operator = world.account("organiser"), world.account("admin")
+def test_F13_an_organiser_only_proposes_and_an_operator_confirms(world: World, organiser: str, operator: str) -> None:
     played = world.play(world.bots(2), choice=1, created_by=organiser)
 
     void_id = propose(world, organiser, played.match_id)
@@ -138,23 +145,20 @@ def test_F13_an_operator_voids_alone_unless_they_own_a_bot_in_the_match(world: W
     assert status_of(world, own.match_id) == "finished"
 
 
-def test_F13_an_operator_whose_bot_was_replaced_by_a_substitute_does_not_decide(world: World) -> None:
-    owning = world.account("admin")
+def test_F13_an_operator_whose_bot_was_replaced_by_a_substitute_does_not_decide_even_of_an_unrated_match(
+    world: World,
+) -> None:
+    owning, organiser = world.account("admin"), world.account("organiser")
     entrant, substitute, other = world.bot(owning), world.bot(), world.bot()
-    tournament_id = make_tournament(world, world.account("organiser"))
-    played = world.play(
-        [substitute, other],
-        entrants=[entrant, other],
-        tournament_id=tournament_id,
-        tournament_round=1,
-        table_no=1,
-    )
+    at_table: dict[str, Any] = {"tournament_id": make_tournament(world, organiser), "tournament_round": 1}
+    replaced = world.play([substitute, other], entrants=[entrant, other], table_no=1, **at_table)
+    unrated = world.play([substitute, other], rated=False, table_no=2, **at_table)
 
-    assert ask(world, owning, played.match_id).proposal is not None
+    assert ask(world, owning, replaced.match_id).proposal is not None
+    assert ask(world, organiser, unrated.match_id).proposal is not None
 
 
-def test_F13_a_proposal_is_declined_or_withdrawn_and_then_closed(world: World) -> None:
-    organiser, operator = world.account("organiser"), world.account("admin")
+def test_F13_a_proposal_is_declined_or_withdrawn_and_then_closed(world: World, organiser: str, operator: str) -> None:
     played = world.play(world.bots(2), created_by=organiser)
     first = propose(world, organiser, played.match_id)
     with pytest.raises(Conflict, match="proposed already"):
@@ -177,8 +181,7 @@ def test_F13_a_proposal_is_declined_or_withdrawn_and_then_closed(world: World) -
     assert status_of(world, played.match_id) == "finished"
 
 
-def test_an_operator_who_voids_supersedes_the_proposal(world: World) -> None:
-    organiser, operator = world.account("organiser"), world.account("admin")
+def test_an_operator_who_voids_supersedes_the_proposal(world: World, organiser: str, operator: str) -> None:
     played = world.play(world.bots(2), created_by=organiser)
     void_id = propose(world, organiser, played.match_id)
 
@@ -190,28 +193,17 @@ def test_an_operator_who_voids_supersedes_the_proposal(world: World) -> None:
     assert_audit_holds(world)
 
 
-def test_a_stuck_match_and_a_friendly_are_voided_at_once(world: World) -> None:
-    organiser = world.account("organiser")
+def test_a_stuck_match_and_a_friendly_are_voided_at_once(world: World, organiser: str) -> None:
     friendly = world.play(world.bots(2), rated=False, created_by=organiser)
     stuck = world.match(created_by=organiser)
-    with world.database.write() as session:
-        session.execute(update(StoredMatch).where(StoredMatch.id == stuck).values(status=MatchState.STUCK))
+    world.execute(update(StoredMatch).where(StoredMatch.id == stuck).values(status=MatchState.STUCK))
 
     assert ask(world, organiser, friendly.match_id).report.matches == [friendly.match_id]
     assert ask(world, organiser, stuck).report.matches == [stuck]
     assert (listed(world, friendly.match_id), listed(world, stuck)) == (["confirmed"], [])  # only what had ended
 
 
-def test_F13_an_unrated_match_of_a_tournament_needs_a_second_person_too(world: World) -> None:
-    organiser = world.account("organiser")
-    tournament_id = make_tournament(world, organiser)
-    played = world.play(world.bots(2), rated=False, tournament_id=tournament_id, tournament_round=1, table_no=1)
-
-    assert ask(world, organiser, played.match_id).proposal is not None
-
-
-def test_F13_a_voided_match_is_replaced_once(world: World) -> None:
-    organiser, operator = world.account("organiser"), world.account("admin")
+def test_F13_a_voided_match_is_replaced_once(world: World, organiser: str, operator: str) -> None:
     tournament_id = make_tournament(world, organiser)
     seated = world.bots(2)
     played = world.play(seated, tournament_id=tournament_id, tournament_round=1, table_no=1)
@@ -236,12 +228,12 @@ def test_F13_a_voided_match_is_replaced_once(world: World) -> None:
 
 
 @pytest.mark.parametrize(("format", "replaced"), [("knockout", False), ("swiss", True)])
-def test_what_the_bracket_has_decided_is_not_played_again(world: World, format: str, replaced: bool) -> None:
-    organiser, operator = world.account("organiser"), world.account("admin")
+def test_what_the_bracket_has_decided_is_not_played_again(
+    world: World, organiser: str, operator: str, format: str, replaced: bool
+) -> None:
     tournament_id = make_tournament(world, organiser, format)
     played = world.play(world.bots(2), tournament_id=tournament_id, tournament_round=1, table_no=1)
-    with world.database.write() as session:
-        add_round(session, tournament_id, 2, world.clock.utc_now())
+    world.write(add_round, tournament_id, 2, world.clock.utc_now())
 
     if format == "knockout":
         with pytest.raises(Conflict, match="bracket is paired already"):
@@ -251,8 +243,9 @@ def test_what_the_bracket_has_decided_is_not_played_again(world: World, format: 
     assert (done.matches, len(done.rematches)) == ([played.match_id], int(replaced))
 
 
-def test_a_proposal_that_became_impossible_is_refused_and_stays_open(world: World) -> None:
-    organiser, operator = world.account("organiser"), world.account("admin")
+def test_a_proposal_that_became_impossible_is_refused_and_stays_open(
+    world: World, organiser: str, operator: str
+) -> None:
     tournament_id = make_tournament(world, organiser)
     played = world.play(world.bots(2), tournament_id=tournament_id, tournament_round=1, table_no=1)
     void_id = propose(world, organiser, played.match_id, rematch=True)
@@ -267,16 +260,14 @@ def test_a_proposal_that_became_impossible_is_refused_and_stays_open(world: Worl
 
 def duplicates(world: World, organiser: str) -> list[str]:
     """Return two matches of the same bots with the same cards; the first has ended."""
-    pair = world.bots(2)
-    with world.database.write() as session:
-        group = deal_groups.create_group(session, pair, master_key=MASTER_KEY, kind=DealSharing.DUPLICATE)
-        made = [world.matched(session, pair, group=group, created_by=organiser).id for _ in range(2)]
+    made = world.sharing([world.bots(2)] * 2, "duplicate", created_by=organiser)
     world.finish(world.claim(match_id=made[0])[0])
     return made
 
 
-def test_F13_cancelling_a_group_does_not_get_round_the_second_person(world: World) -> None:
-    organiser, operator = world.account("organiser"), world.account("admin")
+def test_F13_cancelling_a_group_does_not_get_round_the_second_person(
+    world: World, organiser: str, operator: str
+) -> None:
     ended, open_match = duplicates(world, organiser)
     how = {"master_key": MASTER_KEY, "whole_group": True}
 
@@ -287,16 +278,11 @@ def test_F13_cancelling_a_group_does_not_get_round_the_second_person(world: Worl
     done = confirm(world, operator, void_id)
 
     assert proposed_for_both == ["proposed", "proposed"]
+    by_service, other = duplicates(world, organiser)
+    world.write(match_cancellation.cancel_match, other, "upgrade", **how)  # type: ignore[arg-type]
+    assert listed(world, by_service) == ["confirmed"]
     assert (done.matches, done.cancelled) == ([ended], [open_match])
     assert_audit_holds(world)
-
-
-def test_voids_by_the_service_are_recorded(world: World) -> None:
-    ended, open_match = duplicates(world, world.account("organiser"))
-    with world.database.write() as session:
-        match_cancellation.cancel_match(session, open_match, "upgrade", master_key=MASTER_KEY, whole_group=True)
-
-    assert listed(world, ended) == ["confirmed"]
 
 
 @pytest.mark.parametrize("action", ["confirm twice", "confirm and withdraw", "confirm and void", "propose twice"])

@@ -47,13 +47,14 @@ def run_runners() -> None:
     from referee.db.engine import Database
     from referee.runtime import logging_setup
     from referee.settings import Settings
-    from workers import claim_file, runner
+    from workers import claim_file
+    from workers.runner import Runner
 
     logging_setup.configure()
     settings = Settings.load()
     while True:
         database = Database.from_settings(settings)
-        asyncio.run(runner.run(settings, database, claim_file.record_claims))
+        asyncio.run(Runner(settings, database, record_claims=claim_file.record_claims).run_in_worker())
         database.dispose()
         time.sleep(POLL_S)
 

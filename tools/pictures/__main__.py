@@ -12,7 +12,7 @@ from typing import Final
 from referee import viewer
 from referee_extras.pictures.contents import PictureContent
 from referee_extras.pictures.drawing import draw_svg, rasterize
-from referee_extras.pictures.kinds import PictureKind
+from referee_extras.pictures.tables import PictureKind
 
 ROOT: Final = Path(__file__).parents[2]
 SITE: Final = "api/static/site"

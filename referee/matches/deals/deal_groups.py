@@ -3,16 +3,15 @@
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, select
+from sqlalchemy import and_, delete, select
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.leases import Leases
-from referee.db.prepared import Prepared
 from referee.errors import NotFound, RefereeError
 from referee.master_keys import key_ring
 from referee.match.chance import commitment
@@ -24,30 +23,18 @@ SEED_BYTES = 32
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
 
 
-class SealedGroup(Protocol):
-    """Have the columns of a deal group from which its seed is unsealed."""
+class GroupToReveal(NamedTuple):
+    """Hold the columns of a deal group that its reveal consists of."""
 
-    @property
-    def id(self) -> str: ...
-    @property
-    def seed_sealed(self) -> bytes: ...
-    @property
-    def commitment(self) -> str: ...
-
-
-class RevealedGroup(SealedGroup, Protocol):
-    """Have the columns of a deal group that its reveal consists of."""
-
-    @property
-    def entries(self) -> list[Any]: ...
-    @property
-    def nonces(self) -> list[Any] | None: ...
-    @property
-    def nonce_hashes(self) -> list[Any] | None: ...
-    @property
-    def accepted(self) -> list[Any] | None: ...
-    @property
-    def opening_number(self) -> int: ...
+    id: str
+    state: DealGroupState
+    seed_sealed: bytes
+    commitment: str
+    entries: list[str]
+    nonces: list[str] | None
+    nonce_hashes: list[str] | None
+    accepted: list[bool | None] | None
+    opening_number: int
 
 
 class WrongMasterKey(RefereeError):
@@ -55,15 +42,10 @@ class WrongMasterKey(RefereeError):
 
 
 def create_group(
-    session: Session,
-    entries: Sequence[str],
-    *,
-    master_key: bytes,
-    tournament_id: str | None = None,
-    kind: DealSharing = DealSharing.OWN,
+    session: Session, entries: Sequence[str], *, master_key: bytes, kind: DealSharing = DealSharing.OWN
 ) -> DealGroup:
     """Create a group with a new seed. ``entries`` are the bots whose nonces count, in this order, without repeats."""
-    group = DealGroup(**new_group_row(entries, current_time(session), master_key, tournament_id), kind=kind)
+    group = DealGroup(**new_group_row(entries, current_time(session), master_key, None), kind=kind)
     session.add(group)
     return group
 
@@ -87,26 +69,26 @@ def new_group_row(
     }
 
 
-def get_group(session: Session, group_id: str, *, populate_existing: bool = False) -> DealGroup:
-    group = session.get(DealGroup, group_id, populate_existing=populate_existing)
+def get_group(session: Session, group_id: str) -> DealGroup:
+    group = session.get(DealGroup, group_id)
     if group is None:
         raise NotFound("group", group_id)
     return group
 
 
-def unseal_seed_of_group(group: SealedGroup, master_key: bytes) -> bytes:
+def unseal_seed_of_group(group: DealGroup | GroupToReveal, master_key: bytes) -> bytes:
     """Return the seed of the group. Raise ``WrongMasterKey`` when it does not match the commitment."""
-    return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
+    return unseal_with_key(group.id, group.seed_sealed, group.commitment, master_key)[0]
 
 
 def list_groups_to_close(session: Session, *, limit: int = 100) -> list[str]:
     """Return ids of groups that may be over: their last matches were cancelled after others had been played."""
-    return [row[0] for row in _TO_CLOSE.rows(session, {"most": limit})]
+    return list(session.scalars(select(GroupToClose.group_id).distinct().order_by(GroupToClose.group_id).limit(limit)))
 
 
 def remove_group_to_close(session: Session, group_id: str) -> None:
     """Remove a group from this list. Close it afterwards, so that a match that is cancelled meanwhile counts."""
-    _REMOVE_TO_CLOSE.execute(session, {"of": group_id})
+    session.execute(delete(GroupToClose).where(GroupToClose.group_id == group_id))
 
 
 def list_unclosed_groups(session: Session) -> list[str]:
@@ -120,7 +102,7 @@ def list_unclosed_groups(session: Session) -> list[str]:
     return list(session.scalars(query))
 
 
-def load_reveal(session: Session, group: RevealedGroup, master_key: bytes) -> Reveal:
+def load_reveal(session: Session, group: DealGroup | GroupToReveal, master_key: bytes) -> Reveal:
     """Return what logs reveal about this group once it is closed, with its earlier openings."""
     blank = [""] * len(group.entries)
     return Reveal(
@@ -158,11 +140,6 @@ def list_superseded(session: Session, group_id: str) -> list[tuple[DealGroup, di
     return [(group, failures[group.id]) for group in groups]
 
 
-def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
-    """Return the seed in ``sealed``. Raise ``WrongMasterKey`` when it does not match the ``promised`` commitment."""
-    return unseal_with_key(group_id, sealed, promised, master_key)[0]
-
-
 def unseal_with_key(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> tuple[bytes, bytes]:
     """Return the seed in ``sealed`` and the master key of the ring with which it was sealed.
 
@@ -183,15 +160,9 @@ def unseal_with_key(group_id: str, sealed: bytes, promised: str, master_key: byt
 
 def reseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
     """Return the seed in ``sealed``, sealed with the current key of the ring. Raise ``WrongMasterKey``."""
-    seed = unseal_seed(group_id, sealed, promised, master_key)
+    seed, _ = unseal_with_key(group_id, sealed, promised, master_key)
     return sealing.seal(seed, key_ring=key_ring(master_key), context=_context(group_id))
 
 
 def _context(group_id: str) -> tuple[str, str]:
     return "deal-seed", group_id
-
-
-_GROUPS: Final = DealGroup.__table__
-_LISTED: Final = GroupToClose.__table__
-_TO_CLOSE: Final = Prepared(select(_LISTED.c.group_id).distinct().order_by(_LISTED.c.group_id).limit(bindparam("most")))
-_REMOVE_TO_CLOSE: Final = Prepared(delete(_LISTED).where(_LISTED.c.group_id == bindparam("of")))

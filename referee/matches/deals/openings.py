@@ -3,7 +3,7 @@
 ``workers`` asks the bots. A deal is drawn only from an opening that has all the nonces that were promised.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import lease_now
-from referee.db.leases import NO_LEASE, Fence
+from referee.db.leases import NO_LEASE
 from referee.db.prepared import Prepared
 from referee.match.log import digest
 from referee.match.reveal import OpeningFailure
@@ -90,16 +90,6 @@ def open_group(
         raise ValueError("the nonces are not the promised ones")
     if False in accepted:
         raise ValueError("a bot did not accept the nonces, so the opening must end")
-
-
-def release_opening(session: Session, group_id: str, epoch: int) -> None:
-    """Release the claim on an opening. A claim that is no longer valid is ignored."""
-    LEASES.release(session, [(group_id, epoch)])
-
-
-def expire_openings(session: Session, claims: Iterable[Fence]) -> int:
-    """Let the leases of a runner that died while it opened these groups expire now. Return their number."""
-    return LEASES.expire(session, claims)
 
 
 def _check_one_per_entry(entries: Sequence[str], values: Sequence[Any]) -> None:

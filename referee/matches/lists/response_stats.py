@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -75,17 +75,12 @@ def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch
     known = {match.match_id: match for match in before}
     if before and [row.id for row in found] == [match.match_id for match in before]:
         return before
-    return [
-        known.get(row.id)
-        or TimedMatch(
-            row.id,
-            row.version,
-            row.finished_at,
-            tuple(_answers(_log_lines(session, row.id), row.seat)),
-            row.errors or 0,
-        )
-        for row in found
-    ]
+    return [known.get(row.id) or _read_match(session, row) for row in found]
+
+
+def _read_match(session: Session, row: Any) -> TimedMatch:
+    answers = tuple(_answers(_log_lines(session, row.id), row.seat))
+    return TimedMatch(row.id, row.version, row.finished_at, answers, row.errors or 0)
 
 
 def group_by_period(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[ResponsePeriod]:

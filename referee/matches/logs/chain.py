@@ -4,12 +4,13 @@
 that the chain never forks.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import bindparam, literal, select, update
+from sqlalchemy import bindparam, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
@@ -45,7 +46,7 @@ class ChainWriter:
         for match_id, log_digest in logs:
             number, previous = (1, None) if self._head is None else (self._head.number + 1, self._head.digest)
             entry = self._key.sign(number, match_id, log_digest, previous)
-            rows.append(_row_of(entry))
+            rows.append(dict(zip(_COLUMN_NAMES, astuple(entry), strict=True)))
             self._head = head_after(entry)
         _ADD.execute_all(self._session, rows)
         return self._head
@@ -103,21 +104,20 @@ class UsedKey:
 def publish_key(session: Session, key: PublicKey) -> None:
     """Store a public key unless it is stored already."""
     if not _HAS_KEY.rows(session, {"of": key.id}):
-        row: dict[str, Any] = {"id": key.id, "public_key": key.raw.hex(), "created_at": current_time(session)}
-        row |= {"ended_at": None, "last_number": None}
-        _ADD_KEY.execute(session, row)
+        row = {"id": key.id, "public_key": key.raw.hex(), "created_at": current_time(session)}
+        session.execute(insert(PublishedKey).values(row))
 
 
 def find_head(session: Session) -> LogSignature | None:
     """Return the last entry of the chain, or None if it is empty."""
     found = _HEAD.rows(session)
-    return _entry_of(found[0]) if found else None
+    return LogSignature(*found[0]) if found else None
 
 
 def find_entry(session: Session, match_id: str) -> LogSignature | None:
     """Return the entry that signs the log of a match, or None if there is none."""
     found = _OF_MATCH.rows(session, {"of": match_id})
-    return _entry_of(found[0]) if found else None
+    return LogSignature(*found[0]) if found else None
 
 
 def find_checked_head(session: Session) -> LogSignature | None:
@@ -132,7 +132,7 @@ def find_checked_entry(session: Session, match_id: str) -> LogSignature | None:
 
 def list_entries(session: Session, after: int, limit: int) -> list[LogSignature]:
     """Return at most ``limit`` entries with numbers above ``after``, in order."""
-    return [_entry_of(row) for row in _AFTER.rows(session, {"after": after, "most": limit})]
+    return [LogSignature(*row) for row in _AFTER.rows(session, {"after": after, "most": limit})]
 
 
 def list_checked_entries(session: Session, after: int, limit: int) -> list[LogSignature]:
@@ -165,7 +165,14 @@ def load_keys(session: Session) -> KeyRing:
 
 def list_keys(session: Session) -> list[UsedKey]:
     """Return the stored public keys with the times of their use, newest first."""
-    return [used for key_id, used in _stored_keys(session) if used.key.id == key_id]
+    stored = session.scalars(select(PublishedKey).order_by(PublishedKey.created_at.desc(), PublishedKey.id))
+    used = []
+    for row in stored:
+        with suppress(BadKey):
+            key = parse_key(row.public_key)
+            if key.id == row.id:
+                used.append(UsedKey(key, row.created_at, row.ended_at, row.last_number))
+    return used
 
 
 def find_signature(session: Session, match_id: str) -> StoredSignature | None:
@@ -202,42 +209,13 @@ def read_signature(session: Session, match_id: str, rows: Sequence[bytes]) -> Lo
     return entry
 
 
-def _stored_keys(session: Session) -> Iterator[tuple[str, UsedKey]]:
-    """Yield the keys that can be read, with the id under which they are stored."""
-    for key_id, text, *times in _KEYS.rows(session):
-        try:
-            yield key_id, UsedKey(parse_key(text), *times)
-        except BadKey:
-            continue
-
-
-def _entry_of(row: Sequence[Any]) -> LogSignature:
-    return LogSignature(*row)
-
-
-def _row_of(entry: LogSignature) -> dict[str, Any]:
-    return {
-        "number": entry.number,
-        "match_id": entry.match,
-        "log_digest": entry.log,
-        "previous": entry.previous,
-        "key_id": entry.key,
-        "signature": entry.signature,
-    }
-
-
 _SIGNED, _SIGNING_KEYS = SignedLog.__table__, PublishedKey.__table__
-_COLUMNS: Final = [_SIGNED.c[name] for name in ("number", "match_id", "log_digest", "previous", "key_id", "signature")]
+_COLUMN_NAMES: Final = ("number", "match_id", "log_digest", "previous", "key_id", "signature")
+_COLUMNS: Final = [_SIGNED.c[name] for name in _COLUMN_NAMES]
 _HEAD: Final = Prepared(select(*_COLUMNS).order_by(_SIGNED.c.number.desc()).limit(literal(1)))
 _OF_MATCH: Final = Prepared(select(*_COLUMNS).where(_SIGNED.c.match_id == bindparam("of")))
 _AFTER: Final = Prepared(
     select(*_COLUMNS).where(_SIGNED.c.number > bindparam("after")).order_by(_SIGNED.c.number).limit(bindparam("most"))
 )
 _ADD: Final = Prepared(insert_columns(_SIGNED))
-_KEYS: Final = Prepared(
-    select(*(_SIGNING_KEYS.c[name] for name in ("id", "public_key", "created_at", "ended_at", "last_number"))).order_by(
-        _SIGNING_KEYS.c.created_at.desc(), _SIGNING_KEYS.c.id
-    )
-)
 _HAS_KEY: Final = Prepared(select(_SIGNING_KEYS.c.id).where(_SIGNING_KEYS.c.id == bindparam("of")))
-_ADD_KEY: Final = Prepared(insert_columns(_SIGNING_KEYS))

@@ -1,7 +1,7 @@
 """Record the rows, sealed answers and fault reports of matches in progress, several matches per transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -144,48 +144,30 @@ def write_reports(session: Session, records: Sequence[MatchUpdate]) -> None:
 
 
 def write_bot_errors(session: Session, records: Sequence[MatchUpdate]) -> None:
-    if not any(record.bot_errors for record in records):
-        return
-    moment = current_time(session)
-    rows = [
-        {"match_id": record.match_id, "seat": error.seat, "bot_id": error.bot_id, "errors": 1, "n": error.n}
-        | {"text": make_storable(error.text), "created_at": moment}
-        for record in records
-        for error in record.bot_errors
-    ]
-    for row in rows:  # one by one, since a seat may have several errors, and the last one stays
+    for match_id, error in [(record.match_id, error) for record in records for error in record.bot_errors]:
+        row = {"match_id": match_id, **error._asdict(), "text": make_storable(error.text), "errors": 1}
+        row["created_at"] = current_time(session)
+        # One by one, since a seat may have several errors, and the last one stays.
         session.execute(_ADD_ERROR[session.get_bind().dialect.name], row)
 
 
 def write_fault_reports(session: Session, records: Sequence[MatchUpdate]) -> None:
-    if not any(record.fault_reports for record in records):
+    reports = [(record.match_id, report) for record in records for report in record.fault_reports]
+    if not reports:
         return
     moment = current_time(session)
-    _insert_all(
-        session,
-        Fault,
-        [
-            {
-                "match_id": record.match_id,
-                "n": report.n,
-                "seat": report.seat,
-                "bot_id": report.bot_id,
-                "code": report.code,
-                "detail": make_storable(report.detail)[:1000],
-                "request": report.request and report.request[:MAX_REPORT_BYTES],
-                "reply": report.reply and report.reply[:MAX_REPORT_BYTES],
-                "timing": report.timing,
-                "created_at": moment,
-            }
-            for record in records
-            for report in record.fault_reports
-        ],
-    )
-
-
-def _insert_all(session: Session, table: Any, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        session.execute(insert(table), rows)
+    rows = [
+        {
+            **asdict(report),
+            "match_id": match_id,
+            "detail": make_storable(report.detail)[:1000],
+            "request": report.request and report.request[:MAX_REPORT_BYTES],
+            "reply": report.reply and report.reply[:MAX_REPORT_BYTES],
+            "created_at": moment,
+        }
+        for match_id, report in reports
+    ]
+    session.execute(insert(Fault), rows)
 
 
 _MATCHES, _ROWS, _SEALED = (model.__table__ for model in (StoredMatch, LogRow, SealedAnswer))
@@ -194,10 +176,7 @@ _ADVANCE: Final = Prepared(
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))
     .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
     .values(
-        claims_without_progress=case(
-            (_MATCHES.c.rows < bindparam("rows"), 0),
-            else_=_MATCHES.c.claims_without_progress,
-        )
+        claims_without_progress=case((_MATCHES.c.rows < bindparam("rows"), 0), else_=_MATCHES.c.claims_without_progress)
     )
 )
 _ADD_ERROR: Final = upsert_columns(ReportedError.__table__, key=("match_id", "seat"), add=("errors",))

@@ -112,12 +112,7 @@ class Found(NamedTuple):
 
 
 def find_matches(
-    session: Session,
-    limit: int,
-    *,
-    look: Look = EVERYWHERE,
-    slots: Pool | None = None,
-    match_id: str | None = None,
+    session: Session, limit: int, *, look: Look = EVERYWHERE, slots: Pool | None = None, match_id: str | None = None
 ) -> Found:
     """Return about ``limit`` matches that may be claimed now, in order.
 
@@ -392,12 +387,8 @@ def _oldest_query(line: ColumnElement[bool], *, some_full: bool) -> Select[Any]:
 def _select_wanted(query: Select[Any]) -> Select[Any]:
     """Return a query for the terms of the oldest matches, or of the one named by the parameter ``match``."""
     one = bindparam("match", type_=String)
-    return (
-        query.with_only_columns(*_TERMS)
-        .where(or_(one.is_(None), _M.id == one))
-        .order_by(*_AGE)
-        .limit(bindparam("most"))
-    )
+    wanted = query.with_only_columns(*_TERMS).where(or_(one.is_(None), _M.id == one))
+    return wanted.order_by(*_AGE).limit(bindparam("most"))
 
 
 # These queries are built only once, because building them takes longer than running them.
@@ -415,8 +406,7 @@ _LOST: Final = Prepared(
 )
 # 1 for due matches, 0 for those that are played. As an expression, it keeps SQLite from reading all due matches.
 _IS_DUE: Final = case(
-    (and_(DUE, ~LOST_TWICE), 1),
-    (and_(_M.status == literal_column("'running'"), ~is_lease_expired(_M, *_LEASE)), 0),
+    (and_(DUE, ~LOST_TWICE), 1), (and_(_M.status == literal_column("'running'"), ~is_lease_expired(_M, *_LEASE)), 0)
 )
 _OPEN_MATCHES: Final = Prepared(
     select(_M.group_id, _M.id, _IS_DUE)

@@ -24,9 +24,8 @@ def check_friendlies(session: Session, account_id: str) -> None:
     Lock the account until the transaction ends, so that concurrent requests are counted one by one.
     """
     accounts.lock_present(session, account_id)
-    arranged = select(func.count()).where(
-        StoredMatch.created_by == account_id, friendly(), StoredMatch.status.in_(OPEN)
-    )
+    is_counted = StoredMatch.created_by == account_id, friendly(), StoredMatch.status.in_(OPEN)
+    arranged = select(func.count()).where(*is_counted)
     count = session.scalars(arranged).one()
     if count >= MAX_OPEN_FRIENDLIES:
         raise QuotaExceeded(

@@ -25,7 +25,7 @@ from referee.events import InvitationDecided, InvitationReceived
 from referee.friendlies.states import ChallengerVerdict
 from referee.friendlies.tables import ChallengerEntry
 from referee.plugs import Organised
-from referee.tournaments import admission, entries, organisers, tournaments
+from referee.tournaments import admission, entries, tournaments
 from referee.tournaments.states import DECIDABLE, UNFINISHED, InvitationKind, InvitationState
 from referee.tournaments.tables import Invitation, Tournament
 
@@ -156,7 +156,7 @@ def accept(session: Session, invitation_id: str, account: Account) -> Invitation
         raise Conflict("The account that sent this invitation is suspended, or is no organiser any longer.")
     match invitation.kind:
         case InvitationKind.TOURNAMENT:
-            organisers.add_organiser(session, invitation.object_id, account)
+            tournaments.add_organiser(session, invitation.object_id, account)
         case InvitationKind.ENTRY:
             entries.enter_bot(session, invitation.object_id, str(invitation.bot_id))
         case _:
@@ -194,12 +194,7 @@ def _add_organiser(session: Session, invitation: Invitation, account: Account) -
 
 
 def _invite(
-    session: Session,
-    kind: str,
-    managed: Any,
-    account_id: str,
-    inviter: Account,
-    bot: Bot | None = None,
+    session: Session, kind: str, managed: Any, account_id: str, inviter: Account, bot: Bot | None = None
 ) -> Invitation:
     accounts.lock_present(session, account_id, inviter.id)
     bot_id = None if bot is None else bot.id
@@ -230,14 +225,8 @@ def _invite(
     )
     session.add(invitation)
     session.flush()
-    received = InvitationReceived(
-        accounts=[account_id],
-        **_describe(invitation, managed),
-        bot_name=None if bot is None else bot.name,
-        by=inviter.id,
-        by_name=inviter.name,
-    )
-    notify(session, received)
+    by: dict[str, Any] = {"bot_name": None if bot is None else bot.name, "by": inviter.id, "by_name": inviter.name}
+    notify(session, InvitationReceived(accounts=[account_id], **_describe(invitation, managed), **by))
     return invitation
 
 

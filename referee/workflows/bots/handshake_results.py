@@ -45,10 +45,7 @@ def _failed_to_answer(report: dict[str, Any]) -> bool:
 def _called_by_tournament(session: Session, bot: Bot) -> bool:
     """Return whether a tournament in progress waits for this handshake and the address was verified before."""
     entry = TournamentEntry
-    waiting = (
-        select(entry.bot_id)
-        .join(Tournament, Tournament.id == entry.tournament_id)
-        .where(entry.bot_id == bot.id, entry.preflight.in_(NOT_READY), entry.withdrawn_at.is_(None))
-        .where(Tournament.status.in_(IN_PROGRESS))
-    )
+    waiting = select(entry.bot_id).join(Tournament, Tournament.id == entry.tournament_id)
+    waiting = waiting.where(entry.bot_id == bot.id, entry.preflight.in_(NOT_READY), entry.withdrawn_at.is_(None))
+    waiting = waiting.where(Tournament.status.in_(IN_PROGRESS))
     return bot.verified_url == bot.url and session.scalar(waiting.limit(1)) is not None

@@ -42,6 +42,5 @@ def resume_bot(session: Session, bot_id: str) -> Bot:
 
 def _open_friendlies(session: Session, bot_id: str) -> Sequence[str]:
     seated = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
-    return session.scalars(
-        select(StoredMatch.id).where(StoredMatch.id.in_(seated), friendly(), StoredMatch.status.in_(OPEN))
-    ).all()
+    is_open = StoredMatch.id.in_(seated), friendly(), StoredMatch.status.in_(OPEN)
+    return session.scalars(select(StoredMatch.id).where(*is_open)).all()

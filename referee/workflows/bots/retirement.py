@@ -11,12 +11,12 @@ from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 
-def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
+def retire_bot(session: Session, bot_id: str) -> Bot:
     """Retire a bot permanently: withdraw it from tournaments and cancel its unstarted matches.
 
     Running matches continue. Raise the same errors as ``bots.retire``.
     """
-    bot = bots.retire(session, bot_id, revision=revision)
+    bot = bots.retire(session, bot_id)
     withdraw_from_all(session, bot_id)
     return bot
 

@@ -14,22 +14,11 @@ from referee.match.log import digest, reveal_line
 from referee.match.reveal import Reveal
 from referee.match.signature import ChainHead
 from referee.matches.deals import deal_groups
+from referee.matches.deals.deal_groups import GroupToReveal
 from referee.matches.logs import logs
 from referee.matches.logs.chain import ChainWriter
 from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Result, StoredMatch
-
-
-class _Group(NamedTuple):
-    id: str
-    state: DealGroupState
-    seed_sealed: bytes
-    commitment: str
-    entries: list[str]
-    nonces: list[str] | None
-    nonce_hashes: list[str] | None
-    accepted: list[bool | None] | None
-    opening_number: int
 
 
 class ClosedGroup(NamedTuple):
@@ -74,7 +63,7 @@ def close_if_over(
     found = _GROUP.rows(session, {"of": group_id})
     if not found:
         raise NotFound("group", group_id)
-    group = _Group(*found[0])
+    group = GroupToReveal(*found[0])
     matches = [_Match(*row) for row in _MATCHES_OF.rows(session, {"of": group_id})]
     if group.state == DealGroupState.REVEALED or any(match.status not in ENDED for match in matches):
         return None
@@ -115,13 +104,12 @@ def _load_counting_results(matches: Sequence[_Match]) -> list[ledger.RatedResult
 
 _GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, StoredMatch, Result))
 _GROUP: Final = Prepared(
-    select(*(_GROUPS.c[name] for name in _Group._fields)).where(_GROUPS.c.id == bindparam("of")).with_for_update()
+    select(*(_GROUPS.c[name] for name in GroupToReveal._fields))
+    .where(_GROUPS.c.id == bindparam("of"))
+    .with_for_update()
 )
 _MATCHES_OF: Final = Prepared(
-    select(
-        *(_MATCHES.c[name] for name in ("id", "status")),
-        *(_RESULTS.c[name] for name in _Match._fields[2:]),
-    )
+    select(*(_MATCHES.c[name] for name in ("id", "status")), *(_RESULTS.c[name] for name in _Match._fields[2:]))
     .select_from(_MATCHES.outerjoin(_RESULTS, _RESULTS.c.match_id == _MATCHES.c.id))
     .where(_MATCHES.c.group_id == bindparam("of"))
     .order_by(_MATCHES.c.id)

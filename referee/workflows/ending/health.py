@@ -50,20 +50,13 @@ def update_unreachable_streaks(
         return []
     counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(missed)), _COLUMNS.status != BotState.HOUSE)
     session.connection().execute(counted.values(unreachable_streak=_COLUMNS.unreachable_streak + 1))
-    too_long = (
-        update(_BOTS)
-        .where(
-            _COLUMNS.id.in_(sorted(missed)),
-            _COLUMNS.unreachable_streak >= MAX_UNREACHABLE_STREAK,
-            _COLUMNS.status == BotState.VERIFIED,
-        )
-        .values(status=BotState.PAUSED, status_reason=PAUSE_REASON, revision=_COLUMNS.revision + 1)
-        .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
-    )
-    paused = session.connection().execute(too_long).all()
-    tournament_id = (
-        session.scalar(select(StoredMatch.tournament_id).where(StoredMatch.id == match_id)) if paused else None
-    )
+    many = _COLUMNS.unreachable_streak >= MAX_UNREACHABLE_STREAK, _COLUMNS.status == BotState.VERIFIED
+    too_long = update(_BOTS).where(_COLUMNS.id.in_(sorted(missed)), *many)
+    too_long = too_long.values(status=BotState.PAUSED, status_reason=PAUSE_REASON, revision=_COLUMNS.revision + 1)
+    named = too_long.returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
+    paused = session.connection().execute(named).all()
+    of_match = select(StoredMatch.tournament_id).where(StoredMatch.id == match_id)
+    tournament_id = session.scalar(of_match) if paused else None
     for bot in paused:
         about = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSE_REASON}
         notify(session, BotUnhealthy(accounts=[bot.owner_id], **about))

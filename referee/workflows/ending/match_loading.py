@@ -71,7 +71,8 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
     match = _MatchRow(*found[0])
     lines = logs.log_lines(session, match_id) if match.rows else []
     seats = [_SeatRow(*row) for row in _SEATED.rows(session, {"of": match_id})]
-    players = [_seated_player(seat, current_time(session)) for seat in seats]
+    moment = current_time(session)
+    players = [_runner_seat(seat, seat.seat, seat.bot_id, seat.bot_name, seat.url, moment) for seat in seats]
     seed, key = deal_groups.unseal_with_key(match.group_id, match.seed_sealed, match.commitment, master_key)
     return LoadedMatch(
         id=match_id,
@@ -94,21 +95,18 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
 def load_players(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
     """Return these bots in this order, with their current addresses and keys. ``seat`` is the index in the list."""
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
-    return [_runner_seat(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
+    moment = current_time(session)
+    return [
+        _runner_seat(bots[bot_id], seat, bot_id, bots[bot_id].name, None, moment) for seat, bot_id in enumerate(bot_ids)
+    ]
 
 
-def _seated_player(seat: "_SeatRow", moment: datetime) -> RunnerSeat:
-    """Return a seat with the address stored when the match started."""
-    return RunnerSeat(
-        seat=seat.seat,
-        bot_id=seat.bot_id,
-        owner_id=seat.owner_id,
-        name=seat.bot_name,
-        version=seat.version,
-        url=seat.url or seat.verified_url or "",
-        max_concurrent_requests=seat.max_concurrent_requests,
-        secret_generations=signing_generations(seat, moment),
-    )
+def _runner_seat(
+    of: "Bot | _SeatRow", seat: int, bot_id: str, name: str, url: str | None, moment: datetime
+) -> RunnerSeat:
+    """Return a seat. Its address is ``url``, with which the match started, or that of the bot now."""
+    address, generations = url or of.verified_url or "", signing_generations(of, moment)
+    return RunnerSeat(seat, bot_id, of.owner_id, name, of.version, address, of.max_concurrent_requests, generations)
 
 
 def _aliases(match_id: str, match: "_MatchRow", seats: Sequence["_SeatRow"], master_key: bytes) -> list[str]:
@@ -116,19 +114,6 @@ def _aliases(match_id: str, match: "_MatchRow", seats: Sequence["_SeatRow"], mas
     if not (match.rated and match.anonymous):
         return []
     return aliases(master_key, match_id, [seat.entrant_id or seat.bot_id for seat in seats])
-
-
-def _runner_seat(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
-    return RunnerSeat(
-        seat=seat,
-        bot_id=bot.id,
-        owner_id=bot.owner_id,
-        name=bot.name,
-        version=bot.version,
-        url=bot.verified_url or "",
-        max_concurrent_requests=bot.max_concurrent_requests,
-        secret_generations=signing_generations(bot, moment),
-    )
 
 
 def _header(match_id: str, match: "_MatchRow", players: Sequence[RunnerSeat]) -> Json:

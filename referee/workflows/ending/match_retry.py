@@ -28,10 +28,8 @@ def retry_match(session: Session, match_id: str) -> StoredMatch:
     is_paused = tournament is not None and tournament.status == TournamentState.PAUSED
     status = MatchState.WAITING if is_paused else MatchState.DUE
     fresh = {"status": status, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
-    revived = (
-        update(StoredMatch).where(StoredMatch.id == match_id, StoredMatch.status == MatchState.STUCK).values(fresh)
-    )
-    if count_changed_rows(session, revived.values(revocation_values(StoredMatch))) == 0:
+    revived = update(StoredMatch).where(StoredMatch.id == match_id, StoredMatch.status == MatchState.STUCK)
+    if count_changed_rows(session, revived.values(fresh | revocation_values(StoredMatch))) == 0:
         raise Conflict(f"The match is {match.status}, not stuck.")
     queued_seats.refresh_queue(session, [match_id])
     return session.get_one(StoredMatch, match_id, populate_existing=True)

@@ -151,38 +151,26 @@ def _of_requests(account_id: str, _: Select[Any]) -> ColumnElement[bool]:
     return or_(FriendlyRequest.created_by == account_id, FriendlyRequest.id.in_(asked))
 
 
+def _by_table(column: str, of: Callable[[Any], Condition], *models: Any) -> dict[str, tuple[Any, Condition]]:
+    return {model.__tablename__: (model, of(getattr(model, column))) for model in models}
+
+
+_OF_BOTS: Final = (
+    *(Check, Certificate, Fault, ReportedError, FailedNonce, FriendlyRules, LadderPlayer, LadderMember, Rating),
+    *(RatingChange, MatchSeat, TournamentEntry, EntryRequest),
+)
 SECTIONS: Final[Mapping[str, tuple[Any, Condition]]] = {
     "accounts": (Account, of_account(Account.id)),
     "former_names": (FormerName, _of_both(FormerName.object_id)),
-    "tokens": (Token, of_account(Token.account_id)),
-    "organiser_requests": (OrganiserRequest, of_account(OrganiserRequest.account_id)),
+    **_by_table("account_id", of_account, Token, OrganiserRequest, TournamentOrganiser, TournamentGuest),
     "acts": (Act, _of_both(Act.account_id, Act.object_id)),
     "stored_responses": (Idempotency, of_account(Idempotency.account_id)),
     "search_documents": (SearchDocument, _of_both(SearchDocument.object_id)),
-    "bots": (Bot, of_account(Bot.owner_id)),
-    "checks": (Check, _of_bots(Check.bot_id)),
-    "certificates": (Certificate, _of_bots(Certificate.bot_id)),
-    "faults": (Fault, _of_bots(Fault.bot_id)),
-    "reported_errors": (ReportedError, _of_bots(ReportedError.bot_id)),
-    "failed_nonces": (FailedNonce, _of_bots(FailedNonce.bot_id)),
-    "friendly_rules": (FriendlyRules, _of_bots(FriendlyRules.bot_id)),
-    "challenger_entries": (ChallengerEntry, of_account(ChallengerEntry.owner_id)),
+    **_by_table("owner_id", of_account, Bot, ChallengerEntry, RequestedOwner, OwnerExchange),
+    **_by_table("bot_id", _of_bots, *_OF_BOTS),
     "friendly_requests": (FriendlyRequest, _of_requests),
-    "requested_owners": (RequestedOwner, of_account(RequestedOwner.owner_id)),
-    "ladder_players": (LadderPlayer, _of_bots(LadderPlayer.bot_id)),
-    "ladder_members": (LadderMember, _of_bots(LadderMember.bot_id)),
-    "ratings": (Rating, _of_bots(Rating.bot_id)),
-    "rating_changes": (RatingChange, _of_bots(RatingChange.bot_id)),
     "month_rows": (MonthRow, of_account(MonthRow.owner_id)),
-    "owner_exchanges": (OwnerExchange, of_account(OwnerExchange.owner_id)),
-    "ledger_entries": (LedgerEntry, of_account(LedgerEntry.created_by)),
-    "match_seats": (MatchSeat, _of_bots(MatchSeat.bot_id)),
-    "matches": (StoredMatch, of_account(StoredMatch.created_by)),
+    **_by_table("created_by", of_account, LedgerEntry, StoredMatch, Tournament),
     "match_voids": (MatchVoid, of_account(MatchVoid.proposed_by, MatchVoid.decided_by)),
-    "tournaments": (Tournament, of_account(Tournament.created_by)),
-    "tournament_organisers": (TournamentOrganiser, of_account(TournamentOrganiser.account_id)),
-    "tournament_guests": (TournamentGuest, of_account(TournamentGuest.account_id)),
-    "tournament_entries": (TournamentEntry, _of_bots(TournamentEntry.bot_id)),
-    "entry_requests": (EntryRequest, _of_bots(EntryRequest.bot_id)),
     "invitations": (Invitation, of_account(Invitation.account_id, Invitation.invited_by)),
 }

@@ -38,25 +38,19 @@ def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntr
 def _of_rounds(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
     if entry.first_round > max(newest_round(session, tournament.id), 1):
         return Reason("joins_later", tournament_round=entry.first_round)
-    going_on = select(TournamentRound).where(
-        TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
-    )
+    going_on = select(TournamentRound).where(TournamentRound.tournament_id == tournament.id)
+    going_on = going_on.where(TournamentRound.ended_at.is_(None))
     rounds = session.scalars(going_on.order_by(TournamentRound.number)).all()
     without = _tables_without_match(session, rounds, entry)
     to_come = next((row for row, at in without if not _is_arranged(row, at)), None)
     if to_come is not None:
         return Reason("table_to_come", tournament_round=to_come.number)
     resting = [row for row in rounds if any(bye["entrant"] == entry.bot_id for bye in row.byes)]
-    if (
-        tournament.format == TournamentFormat.KNOCKOUT
-        and rounds
-        and not resting
-        and not _sits_in(rounds[-1], entry.bot_id)
-    ):
+    is_knockout = tournament.format == TournamentFormat.KNOCKOUT
+    if is_knockout and rounds and not resting and not _sits_in(rounds[-1], entry.bot_id):
         return Reason("knocked_out")
-    if session.scalar(
-        select(exists().where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK))
-    ):
+    is_stuck = StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
+    if session.scalar(select(exists().where(*is_stuck))):
         return Reason("held_up")
     if resting:
         return Reason("bye", tournament_round=resting[-1].number)
@@ -70,13 +64,10 @@ def _tables_without_match(
 ) -> list[tuple[TournamentRound, int]]:
     """Return the round and the index (from 0) of each table of this entrant for which no match was ever created."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
-    of_rounds = (
-        StoredMatch.tournament_id == entry.tournament_id,
-        StoredMatch.tournament_round.in_([row.number for row in rounds]),
-    )
-    query = select(StoredMatch.tournament_round, StoredMatch.table_no).join(
-        MatchSeat, MatchSeat.match_id == StoredMatch.id
-    )
+    query = select(StoredMatch.tournament_round, StoredMatch.table_no)
+    query = query.join(MatchSeat, MatchSeat.match_id == StoredMatch.id)
+    numbers = [row.number for row in rounds]
+    of_rounds = StoredMatch.tournament_id == entry.tournament_id, StoredMatch.tournament_round.in_(numbers)
     played = {(number, table) for number, table in session.execute(query.where(*of_rounds, seated))}
     return [
         (row, index)

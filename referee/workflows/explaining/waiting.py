@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, exists, func, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.bots import MAX_UNREACHABLE_STREAK, get_bot
@@ -25,7 +25,7 @@ from referee.matches.queue.capacity import CALLS_PER_CHECK, bots_being_checked, 
 from referee.matches.queue.queued_seats import lane_of
 from referee.matches.queue.shares import Pool, create_slots
 from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
-from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
+from referee.matches.tables import CLAIM_ORDER, DealGroup, MatchSeat, StoredMatch
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.explaining.entry_reasons import entry_reason
@@ -35,9 +35,15 @@ from referee.workflows.explaining.waiting_reasons import Reason
 
 MAX_SHOWN: Final = 20  # matches, and as many tournaments
 MANY_SEATS: Final = 5_000
-RUNNER_MISSING_AFTER: Final = timedelta(
-    seconds=10
-)  # a runner counts as missing if a match is due for longer while no match is running
+RUNNER_MISSING_AFTER: Final = timedelta(seconds=10)  # if a match is due for longer while none is running
+_IN_ORDER: Final = [getattr(StoredMatch, name) for name in CLAIM_ORDER]
+_COLUMNS: Final = [
+    getattr(StoredMatch, name)
+    for name in (
+        *("id", "game", "rules_version", "status", "tournament_id", "ladder_id", "created_by", "created_at"),
+        *("group_id", "rated", "lease_boot", "lease_until", "lost_claims"),
+    )
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,31 +122,8 @@ def explain_match(
 
 def _open_matches(session: Session, wanted: ColumnElement[bool]) -> Sequence[Any]:
     """Return the wanted open matches in the order in which they will be played."""
-    columns = (
-        *(
-            StoredMatch.id,
-            StoredMatch.game,
-            StoredMatch.rules_version,
-            StoredMatch.status,
-            StoredMatch.tournament_id,
-            StoredMatch.ladder_id,
-            StoredMatch.created_by,
-            StoredMatch.created_at,
-            StoredMatch.group_id,
-            StoredMatch.rated,
-        ),
-        *(StoredMatch.lease_boot, StoredMatch.lease_until, StoredMatch.lost_claims, DealGroup.state, DealGroup.kind),
-    )
-    query = (
-        select(*columns)
-        .join(DealGroup, DealGroup.id == StoredMatch.group_id)
-        .where(StoredMatch.status.in_(OPEN), wanted)
-    )
-    return session.execute(
-        query.order_by(
-            StoredMatch.created_at, StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.id
-        )
-    ).all()
+    query = select(*_COLUMNS, DealGroup.state, DealGroup.kind).join(DealGroup, DealGroup.id == StoredMatch.group_id)
+    return session.execute(query.where(StoredMatch.status.in_(OPEN), wanted).order_by(*_IN_ORDER)).all()
 
 
 def _unrated_reasons(session: Session, rows: Sequence[Any]) -> dict[str, str]:
@@ -215,9 +198,8 @@ class _QueueState:
             StoredMatch.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else StoredMatch.id == row.id
         )
         query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id).join(Bot, Bot.id == MatchSeat.bot_id)
-        query = query.join(StoredMatch, StoredMatch.id == MatchSeat.match_id).where(
-            claimed_together, StoredMatch.status == MatchState.DUE
-        )
+        query = query.join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+        query = query.where(claimed_together, StoredMatch.status == MatchState.DUE)
         seats = self._session.execute(query.order_by(MatchSeat.seat)).all()
         wanted, lane = Counter(seat.id for seat in seats), lane_of(row)
         self._capacity.load_seats(self._session, [row.id])
@@ -233,22 +215,17 @@ class _QueueState:
                 for_check = CALLS_PER_CHECK if bot_id in self._checked else 0
                 return Reason("check_running" if missing <= for_check else "bot_full")
         if row.kind == DealSharing.DUPLICATE:
-            played = and_(
-                StoredMatch.status == MatchState.RUNNING, ~is_lease_expired(StoredMatch, self._boot, self._seconds)
-            )
-            if self._session.scalar(
-                select(StoredMatch.id).where(StoredMatch.group_id == row.group_id, played).limit(1)
-            ):
+            is_played = StoredMatch.status == MatchState.RUNNING, StoredMatch.group_id == row.group_id
+            played = select(StoredMatch.id).where(*is_played)
+            if self._session.scalar(played.where(~is_lease_expired(StoredMatch, self._boot, self._seconds)).limit(1)):
                 return Reason("group_playing")
         return None
 
     def _count_ahead(self, row: Any) -> int:
         """Return the number of matches that will be claimed before this one, given that accounts take turns."""
         if self._due is None:
-            counted = (
-                select(StoredMatch.created_by, func.count()).where(match_queue.DUE).group_by(StoredMatch.created_by)
-            )
-            self._due = {row[0]: row[1] for row in self._session.execute(counted)}
+            counted = select(StoredMatch.created_by, func.count()).where(match_queue.DUE)
+            self._due = {row[0]: row[1] for row in self._session.execute(counted.group_by(StoredMatch.created_by))}
         own = self._count_own_ahead(row)
         others = sum(min(count, own + 1) for creator, count in self._due.items() if creator != row.created_by)
         return own + others
@@ -259,8 +236,7 @@ class _QueueState:
             queued = select(StoredMatch.id).where(match_queue.DUE, StoredMatch.created_by == row.created_by)
             older = queued.where(StoredMatch.created_at < row.created_at).with_only_columns(func.count())
             same = queued.where(StoredMatch.created_at == row.created_at)
-            same = same.order_by(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.id)
-            self._at[key] = self._session.scalars(older).one(), list(self._session.scalars(same))
+            self._at[key] = self._session.scalars(older).one(), list(self._session.scalars(same.order_by(*_IN_ORDER)))
         before, same_moment = self._at[key]
         return before + same_moment.index(row.id)
 

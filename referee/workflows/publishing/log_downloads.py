@@ -176,9 +176,7 @@ def _cancelled_with_log(tournament_id: str) -> Select[Any]:
     """Return a query for the ids of cancelled matches that have a log but no result."""
     query = select(StoredMatch.id).join(MatchLog, MatchLog.match_id == StoredMatch.id)
     return query.outerjoin(Result, Result.match_id == StoredMatch.id).where(
-        StoredMatch.tournament_id == tournament_id,
-        StoredMatch.status == MatchState.CANCELLED,
-        Result.seq.is_(None),
+        StoredMatch.tournament_id == tournament_id, StoredMatch.status == MatchState.CANCELLED, Result.seq.is_(None)
     )
 
 

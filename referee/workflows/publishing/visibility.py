@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from sqlalchemy import ColumnElement, exists, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -81,17 +81,9 @@ def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str,
     shared = exists().where(
         other.group_id == StoredMatch.group_id, other.id != StoredMatch.id, other.status.not_in(ENDED)
     )
-    columns: Sequence[Any] = (
-        StoredMatch.id,
-        StoredMatch.status,
-        StoredMatch.reason,
-        StoredMatch.rated,
-        StoredMatch.rows,
-        StoredMatch.group_id,
-    )
-    query = select(*columns, DealGroup.state, Tournament.anonymous, shared).join(
-        DealGroup, DealGroup.id == StoredMatch.group_id
-    )
+    columns = [getattr(StoredMatch, name) for name in ("id", "status", "reason", "rated", "rows", "group_id")]
+    query = select(*columns, DealGroup.state, Tournament.anonymous, shared)
+    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id)
     query = query.outerjoin(Tournament, Tournament.id == StoredMatch.tournament_id).where(StoredMatch.id.in_(match_ids))
     found = {}
     for row in session.execute(query):
@@ -137,9 +129,7 @@ class MatchFeed:
         self._tables = tables
         self._view: PublicView | None = None
         self._header: Json = {}
-        self._held: list[
-            tuple[Json, float | None]
-        ] = []  # unpublished rows, with the times before which they are hidden
+        self._held: list[tuple[Json, float | None]] = []  # unpublished rows; before these times they are hidden
         self._read = 0  # number of rows read from the log
         self._drawn = DrawCounts()  # draws in published rows
         self._next = DrawCounts()  # lower bound of the draws up to the first unpublished row
@@ -224,11 +214,9 @@ class MatchFeed:
         return 0
 
 
-def _split(
-    row: Json, recorded_at: float | None, delays_ms: Sequence[float] | None
-) -> Iterator[tuple[Json, float | None]]:
+def _split(row: Json, recorded_at: float, delays_ms: Sequence[float] | None) -> Iterator[tuple[Json, float]]:
     """Yield the parts of a row whose events are shown at the same time, with this time."""
-    if not delays_ms or recorded_at is None:
+    if not delays_ms:
         yield row, recorded_at
         return
     kind = row["type"]

@@ -1,7 +1,7 @@
 """Find friendlies that have lasted too long, and whether matches wait for slots; end a friendly for them."""
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -69,15 +69,9 @@ def end_friendly(session: Session, match_id: str, *, master_key: bytes) -> bool:
     if match.created_by is not None:
         recipients.add(match.created_by)
     names = bots.names_of(session, bot_ids)
-    cancelled = FriendlyCancelled(
-        accounts=recipients,
-        match=match_id,
-        game=match.game,
-        bots=bot_ids,
-        names=[names[bot_id] for bot_id in bot_ids],
-        reason=match.reason,
-    )
-    notify(session, cancelled)
+    about: dict[str, Any] = {"match": match_id, "game": match.game, "bots": bot_ids, "reason": match.reason}
+    called = [names[bot_id] for bot_id in bot_ids]
+    notify(session, FriendlyCancelled(accounts=recipients, **about, names=called))
     return True
 
 

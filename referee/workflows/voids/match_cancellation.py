@@ -1,17 +1,12 @@
 """Cancel a match, alone or with all matches that share its cards."""
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import count_changed_rows, current_time
-from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.matches import matches
-from referee.matches.logs import logs
-from referee.matches.queue import queued_seats
-from referee.matches.states import ENDED, OPEN, WITHOUT_RESULT, MatchState
+from referee.matches.states import ENDED, WITHOUT_RESULT
 from referee.matches.tables import StoredMatch
-from referee.workflows.ending import deal_group_closing
 from referee.workflows.voids import voiding
 
 
@@ -41,28 +36,9 @@ def cancel_match(
         raise Conflict(f"The match shares its cards with others ({sharing}); cancel them all with whole_group.")
     if sharing and match.status not in ENDED:
         voiding.cancel_group(
-            session,
-            match.group_id,
-            reason,
-            created_by=created_by,
-            master_key=master_key,
-            keep_results=keep_results,
+            session, match.group_id, reason, created_by=created_by, master_key=master_key, keep_results=keep_results
         )
         return match
-    ended = (
-        update(StoredMatch)
-        .where(StoredMatch.id == match_id, StoredMatch.status.in_(OPEN))
-        .values(
-            status=MatchState.CANCELLED,
-            reason=reason,
-            finished_at=current_time(session),
-            **revocation_values(StoredMatch),
-        )
-    )
-    if count_changed_rows(session, ended) == 0:
+    if not voiding.cancel_matches(session, [match_id], reason, master_key=master_key).cancelled:
         raise Conflict(f"The match is {matches.get_match(session, match_id).status} and cannot be cancelled.")
-    queued_seats.remove_from_queue(session, [match_id])
-    match = session.get_one(StoredMatch, match_id, populate_existing=True)
-    logs.pack_partial_log(session, match_id)
-    deal_group_closing.close_if_over(session, match.group_id, master_key=master_key)
     return match

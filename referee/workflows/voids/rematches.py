@@ -1,6 +1,7 @@
 """Create rematches of voided and cancelled matches, and say when a match cannot be played again."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -15,6 +16,10 @@ from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.entrants import load_entrant_seats
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
+
+_KEPT: Final = (  # in a rematch
+    *("game", "options", "created_by", "tournament_id", "tournament_round", "table_no", "leg", "ladder_id", "listed"),
+)
 
 
 def find_obstacle(session: Session, tournament: Tournament | None, matches: Sequence[StoredMatch]) -> str | None:
@@ -60,10 +65,8 @@ def create_rematches(
     )
     if tournament is not None:
         numbers = {match.tournament_round for match in matches}
-        reopened = update(TournamentRound).where(
-            TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
-        )
-        session.execute(reopened.values(ended_at=None))
+        reopened = TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
+        session.execute(update(TournamentRound).where(*reopened).values(ended_at=None))
         if tournament.status == TournamentState.PAUSED:
             session.execute(update(StoredMatch).where(StoredMatch.id.in_(match_ids)).values(status=MatchState.WAITING))
             queued_seats.remove_from_queue(session, match_ids)
@@ -76,28 +79,19 @@ def _plan_rematch(session: Session, match: StoredMatch, tournament: Tournament |
     seats = session.execute(query.order_by(MatchSeat.seat)).all()
     entrants = [entrant or bot for bot, entrant in seats]
     return MatchPlan(
-        game=match.game,
         bots=[bot for bot, _ in seats] if tournament is None else _load_players(session, tournament, entrants),
-        options=match.options,
         limits=Limits(match.budget_ms, match.bank_ms),
         rated=match.rated if tournament is None else tournament.rated,  # substitutes may have made it unrated
-        created_by=match.created_by,
-        tournament_id=match.tournament_id,
-        tournament_round=match.tournament_round,
-        table_no=match.table_no,
-        leg=match.leg,
         entrants=entrants,
         deal=deal,
         rematch_of=match.id,
-        ladder_id=match.ladder_id,
-        listed=match.listed,
+        **{name: getattr(match, name) for name in _KEPT},
     )
 
 
 def _load_players(session: Session, tournament: Tournament, entrants: Sequence[str]) -> list[str]:
-    entered = {
-        seat.bot_id: seat.current_player(tournament) for seat in load_entrant_seats(session, tournament, set(entrants))
-    }
+    seats = load_entrant_seats(session, tournament, set(entrants))
+    entered = {seat.bot_id: seat.current_player(tournament) for seat in seats}
     players = [entered.get(entrant, entrant) for entrant in entrants]
     if None in players:
         absent = entrants[players.index(None)]

@@ -1,21 +1,17 @@
 """Cancel a tournament: end its matches, and close or void the deal groups that are being played."""
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import count_changed_rows, current_time
-from referee.db.leases import revocation_values
+from referee.db.engine import current_time
 from referee.errors import Conflict
 from referee.events import TournamentCancelled
 from referee.matches import cancelling
-from referee.matches.logs import logs
-from referee.matches.queue import queued_seats
-from referee.matches.states import OPEN, DealSharing, MatchState
+from referee.matches.states import OPEN, DealSharing
 from referee.matches.tables import DealGroup, StoredMatch
 from referee.tournaments import lifecycle, starting, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament
-from referee.workflows.ending import deal_group_closing
 from referee.workflows.voids import voiding
 
 
@@ -53,25 +49,8 @@ def _cancel_running_groups(session: Session, tournament: Tournament, master_key:
         DealGroup, DealGroup.id == StoredMatch.group_id
     )
     query = query.where(in_tournament, has_started, StoredMatch.status.in_(OPEN))
-    groups_left: dict[str, DealSharing] = {}
-    for match_id, group_id, kind in session.execute(query.order_by(StoredMatch.id)).all():
-        groups_left[group_id] = kind
-        if kind != DealSharing.DUPLICATE:
-            _cancel_match(session, match_id)
-    for group_id, kind in sorted(groups_left.items()):
-        if kind == DealSharing.DUPLICATE:
-            voiding.cancel_group(session, group_id, "tournament_cancelled", created_by=None, master_key=master_key)
-        else:
-            deal_group_closing.close_if_over(session, group_id, master_key=master_key)
-
-
-def _cancel_match(session: Session, match_id: str) -> None:
-    cancelled = {"status": MatchState.CANCELLED, "reason": "tournament_cancelled", "finished_at": current_time(session)}
-    statement = (
-        update(StoredMatch)
-        .where(StoredMatch.id == match_id, StoredMatch.status.in_(OPEN))
-        .values(**cancelled, **revocation_values(StoredMatch))
-    )
-    if count_changed_rows(session, statement):  # otherwise the match has ended meanwhile
-        queued_seats.remove_from_queue(session, [match_id])
-        logs.pack_partial_log(session, match_id)
+    rows = session.execute(query.order_by(StoredMatch.id)).all()
+    alone = [match_id for match_id, _, kind in rows if kind != DealSharing.DUPLICATE]
+    voiding.cancel_matches(session, alone, "tournament_cancelled", master_key=master_key)
+    for group_id in sorted({group_id for _, group_id, kind in rows if kind == DealSharing.DUPLICATE}):
+        voiding.cancel_group(session, group_id, "tournament_cancelled", created_by=None, master_key=master_key)

@@ -56,11 +56,7 @@ def void_or_propose(session: Session, account: Account, wanted: VoidRequest, *, 
     obstacle = rematches.find_obstacle(session, tournament, matches)
     if wanted.rematch and obstacle:
         raise Conflict(obstacle)
-    tournament_id = None if tournament is None else tournament.id
-    proposal = voids.record_void(
-        session, wanted, VoidState.PROPOSED, tournament_id=tournament_id, account_id=account.id
-    )
-    return VoidOutcome(VoidReport(), proposal)
+    return VoidOutcome(VoidReport(), voids.record_void(session, wanted, VoidState.PROPOSED, account_id=account.id))
 
 
 def confirm(session: Session, account: Account, void_id: str, *, master_key: bytes) -> VoidReport:

@@ -74,7 +74,8 @@ def void_match(
     played = [match.id for match in matches if match.status == MatchState.FINISHED]
     done = _end_matches(session, matches, reason, created_by, master_key, void_stuck=True)
     if played and not recorded:
-        _record(session, VoidRequest(match_id, reason, whole_group, rematch), tournament, created_by)
+        wanted = VoidRequest(match_id, reason, whole_group, rematch)
+        voids.record_void(session, wanted, VoidState.CONFIRMED, account_id=created_by)
     replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
     if rematch:
         done.rematches = rematches.create_rematches(session, replaced, kind, tournament, master_key)
@@ -97,10 +98,8 @@ def lock_matches_to_void(
     if group_id is None:
         raise NotFound("match", match_id)
     tournament = _lock_tournament(session, group_id)
-    kind, count = session.execute(
-        select(DealGroup.kind, func.count()).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
-        .where(DealGroup.id == group_id).group_by(DealGroup.kind)
-    ).one()  # fmt: skip
+    counted = select(DealGroup.kind, func.count()).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
+    kind, count = session.execute(counted.where(DealGroup.id == group_id).group_by(DealGroup.kind)).one()
     if kind == DealSharing.DUPLICATE and count > 1 and not whole_group:
         raise Conflict(f"The match is one of {count} that share cards and bots; void them all with whole_group.")
     matches = _lock_matches(session, group_id, None if whole_group else match_id)
@@ -135,15 +134,14 @@ def cancel_group(
 
     With ``keep_results``, raise ``Conflict`` if a result that counts would be voided.
     """
-    tournament = _lock_tournament(session, group_id)
-    matches = _lock_matches(session, group_id, None)
+    matches = lock_group(session, group_id, None)
     if keep_results and (finished := [match.id for match in matches if counts_somewhere(match)]):
         raise Conflict(
             f"{finished[0]} shares these cards and has ended. Propose to void it with whole_group, which also cancels "
             "this match once a second account has confirmed it."
         )
     done = _end_matches(session, matches, reason, created_by, master_key)
-    _record_group(session, matches, done, reason, tournament, created_by)
+    _record_group(session, matches, done, reason, created_by)
     return done
 
 
@@ -165,7 +163,7 @@ def cancel_all_open(session: Session, reason: str, *, master_key: bytes) -> Void
         ended = [match for match in matches if kind == DealSharing.DUPLICATE or match.id in match_ids]
         ended = [match for match in ended if match.status in (*OPEN, MatchState.FINISHED)]
         voided = _end_matches(session, ended, reason, None, master_key)
-        _record_group(session, ended, voided, reason, tournament, None)
+        _record_group(session, ended, voided, reason, None)
         done.extend(voided)
         if tournament is not None and tournament.status in IN_PROGRESS:
             with suppress(Conflict):  # raised before anything is written
@@ -174,16 +172,9 @@ def cancel_all_open(session: Session, reason: str, *, master_key: bytes) -> Void
 
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> VoidReport:
-    """Cancel those of these matches that are open.
-
-    None may belong to a tournament or share its cards with another match.
-    """
-    locked = (
-        select(StoredMatch)
-        .where(StoredMatch.id.in_(match_ids), StoredMatch.status.in_(OPEN))
-        .order_by(StoredMatch.id)
-        .with_for_update()
-    )
+    """Cancel those of these matches that are open, and close their deal groups that are over."""
+    is_open = StoredMatch.id.in_(match_ids), StoredMatch.status.in_(OPEN)
+    locked = select(StoredMatch).where(*is_open).order_by(StoredMatch.id).with_for_update()
     matches = session.scalars(locked.execution_options(populate_existing=True)).all()
     return _end_matches(session, matches, reason, None, master_key)
 
@@ -254,19 +245,9 @@ def _set_ended(session: Session, match: StoredMatch, status: MatchState, reason:
 
 
 def _record_group(
-    session: Session,
-    matches: Sequence[StoredMatch],
-    done: VoidReport,
-    reason: str,
-    tournament: Tournament | None,
-    created_by: str | None,
+    session: Session, matches: Sequence[StoredMatch], done: VoidReport, reason: str, created_by: str | None
 ) -> None:
     """Record that the finished matches of a group were voided. Its stuck ones were cancelled."""
     if done.matches:
         wanted = VoidRequest(done.matches[0], reason, whole_group=len(matches) > 1, rematch=False)
-        _record(session, wanted, tournament, created_by)
-
-
-def _record(session: Session, wanted: VoidRequest, tournament: Tournament | None, account_id: str | None) -> None:
-    tournament_id = None if tournament is None else tournament.id
-    voids.record_void(session, wanted, VoidState.CONFIRMED, tournament_id=tournament_id, account_id=account_id)
+        voids.record_void(session, wanted, VoidState.CONFIRMED, account_id=created_by)

@@ -5,7 +5,6 @@ file, with their licences.
 """
 
 import struct
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -14,20 +13,13 @@ FOLDER: Final = Path(__file__).parent
 FILES: Final = (FOLDER / "DejaVuSans.ttf", FOLDER / "DroidSansFallback.ttf")  # a character is drawn in the first
 FAMILY: Final = "DejaVu Sans"
 ELLIPSIS: Final = "…"
-_UNICODE: Final = ((3, 10), (3, 1), (0, 3))  # platform and encoding of the usable character tables, best first
-
-
-@dataclass(frozen=True, slots=True)
-class Font:
-    """Hold the advance width of each character of a font, in ems, keyed by code point."""
-
-    widths: dict[int, float]
+_ALL_OF_UNICODE: Final = (3, 10)  # platform and encoding of a table of characters, which both fonts have
 
 
 @cache
-def load_font(path: Path) -> Font:
-    """Return a font. Read its file once per process, and only when a text needs it."""
-    return _read_font(path.read_bytes())
+def load_widths(path: Path) -> dict[int, float]:
+    """Return the widths of a font's characters. Read its file once per process, and only when a text needs it."""
+    return _read_widths(path.read_bytes())
 
 
 def can_draw(text: str) -> bool:
@@ -53,59 +45,30 @@ def shorten(text: str, size: float, width: float) -> str:
 
 def _find_width(point: int) -> float | None:
     """Return the width of a character in the first font that has it, in ems, or None if no font has it."""
-    return next((width for path in FILES if (width := load_font(path).widths.get(point)) is not None), None)
+    return next((width for path in FILES if (width := load_widths(path).get(point)) is not None), None)
 
 
-def _read_font(content: bytes) -> Font:
-    """Read a TrueType font. Raise ``ValueError`` if it has no usable character table."""
+def _read_widths(content: bytes) -> dict[int, float]:
+    """Return the advance width of each character of a TrueType font, in ems, keyed by code point."""
     tables = {
-        tag: (start, size)
-        for tag, _, start, size in struct.iter_unpack(">4sLLL", content[12 : 12 + 16 * _read_short(content, 4)])
+        tag: start for tag, _, start, _ in struct.iter_unpack(">4sLLL", content[12 : 12 + 16 * _read_short(content, 4)])
     }
-    units = _read_short(content, tables[b"head"][0] + 18)
-    measured = _read_short(content, tables[b"hhea"][0] + 34)  # glyphs with a width; the others have the last one
-    start = tables[b"hmtx"][0]
+    units = _read_short(content, tables[b"head"] + 18)
+    measured = _read_short(content, tables[b"hhea"] + 34)  # glyphs with a width; the others have the last one
+    start = tables[b"hmtx"]
     widths = [_read_short(content, start + 4 * glyph) / units for glyph in range(measured)]
-    glyphs = _read_characters(content, tables[b"cmap"][0])
-    return Font({point: widths[min(glyph, measured - 1)] for point, glyph in glyphs.items() if glyph})
+    glyphs = _read_characters(content, tables[b"cmap"])
+    return {point: widths[min(glyph, measured - 1)] for point, glyph in glyphs.items() if glyph}
 
 
 def _read_characters(content: bytes, start: int) -> dict[int, int]:
-    """Return glyphs keyed by code point."""
+    """Return glyphs keyed by code point, from the table of all Unicode characters, which has the format 12."""
     number = _read_short(content, start + 2)
     listed = struct.iter_unpack(">HHL", content[start + 4 : start + 4 + 8 * number])
-    offsets = {(platform, encoding): start + offset for platform, encoding, offset in listed}
-    for key in _UNICODE:
-        if key in offsets:
-            at = offsets[key]
-            if _read_short(content, at) == 12:
-                return _read_groups(content, at)
-            if _read_short(content, at) == 4:
-                return _read_segments(content, at)
-    raise ValueError("the font has no character table of format 4 or 12")
-
-
-def _read_groups(content: bytes, at: int) -> dict[int, int]:
+    at = start + next(offset for platform, encoding, offset in listed if (platform, encoding) == _ALL_OF_UNICODE)
     (number,) = struct.unpack_from(">L", content, at + 12)
     groups = struct.iter_unpack(">LLL", content[at + 16 : at + 16 + 12 * number])
     return {point: glyph + point - first for first, last, glyph in groups for point in range(first, last + 1)}
-
-
-def _read_segments(content: bytes, at: int) -> dict[int, int]:
-    count = _read_short(content, at + 6) // 2
-    ends, starts, deltas, ranges = (
-        struct.unpack_from(f">{count}H", content, at + 14 + 2 * part * count + (2 if part else 0)) for part in range(4)
-    )
-    first_range = at + 16 + 6 * count
-    glyphs: dict[int, int] = {}
-    for index, (first, last) in enumerate(zip(starts, ends, strict=True)):
-        for point in range(first, min(last, 0xFFFE) + 1):
-            glyph = point
-            if ranges[index]:
-                glyph = _read_short(content, first_range + 2 * index + ranges[index] + 2 * (point - first))
-            if glyph:
-                glyphs[point] = (glyph + deltas[index]) & 0xFFFF
-    return glyphs
 
 
 def _read_short(content: bytes, at: int) -> int:

@@ -1,15 +1,19 @@
-"""Results of two bots against each other."""
+"""Results of two bots against each other: counts, cards that both had, the API and the page."""
 
 from collections.abc import Sequence
 
 import pytest
 from sqlalchemy import insert, select, text, update
 
+from referee.figures import MINUS
 from referee.matches.deals import deal_groups
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee_extras.analysis import head_to_head
 from referee_extras.analysis.head_to_head import PairComparison, PairResult, compare_bots
+from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.test_site_ladders import HTML, text_of
+from tests.database import tournaments
 from tests.database.growth import copy_match, cost_of
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -133,7 +137,7 @@ def test_the_matches_of_a_busy_opponent_are_not_read(world: World, monkeypatch: 
     finished(world, [ada, house], [1, 2])
     model = finished(world, [bob, house], [1, 2])
     before = cost_of(world, lambda session: compare_bots(session, house, ada))
-    copy_match(world, model, 3_000)
+    copy_match(world, model, 1_000)
     with world.database.write() as session:
         copies = session.scalars(select(StoredMatch.id).where(StoredMatch.id.startswith("copy_"))).all()
         seat = {"seat": 0, "bot_id": house, "bot_name": "house", "rated": True, "faults": 0}
@@ -142,6 +146,69 @@ def test_the_matches_of_a_busy_opponent_are_not_read(world: World, monkeypatch: 
 
     after = cost_of(world, lambda session: compare_bots(session, house, ada))
 
-    assert len(copies) == 3_000
+    assert len(copies) == 1_000
     assert after < 2 * before + 100
     assert compare(world, house, ada).total.matches == 1
+
+
+def test_two_bots_are_shown_head_to_head(service: Service, owner: Person) -> None:
+    result = service.played(owner, service.person())
+    bot, opponent = result.bots
+    client = service.anonymous()
+
+    found = client.get(f"{API}/bots/{bot}/head-to-head/{opponent}").get_json()
+    shown = text_of(client, f"/bots/{bot}/head-to-head/{opponent}")
+
+    first, second = result.placements
+    counts = {"matches": 1, "ahead": int(first < second), "level": int(first == second), "behind": int(first > second)}
+    assert found["bot"]["bot"] == bot
+    assert found["opponent"]["bot"] == opponent
+    assert found["total"] == {**counts, "same_cards": None}
+    assert found["games"] == [{**counts, "same_cards": None, "game": "saint-poker"}]
+    assert found["complete"]
+    assert f'href="/matches/{result.match_id}"' in shown
+    assert f'href="/matches?bot={bot}&amp;bot={opponent}&amp;game=saint-poker"' in shown
+    assert f'href="/bots/{bot}/head-to-head/{opponent}"' in text_of(client, f"/bots/{bot}")
+
+
+def test_two_bots_are_compared_on_the_same_cards(service: Service) -> None:
+    world = World(service.database)
+    bot, opponent = world.bots(2)
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, [bot], master_key=MASTER_KEY, kind=DealSharing.DUPLICATE)
+        matches = [world.matched(session, seats, group=group).id for seats in ([bot, opponent], [opponent, bot])]
+    for claim in world.claim(2):
+        world.finish(claim)
+    with world.database.write() as session:
+        for match_id, placements in zip(matches, ([1, 2], [1, 1]), strict=True):
+            session.execute(update(Result).where(Result.match_id == match_id).values(placements=placements))
+    client = service.anonymous()
+
+    found = client.get(f"{API}/bots/{bot}/head-to-head/{opponent}").get_json()
+    page = text_of(client, f"/bots/{opponent}/head-to-head/{bot}")
+
+    # In seat 0: 1 against 1/2; in seat 1: 1/2 against 0.
+    assert found["total"]["same_cards"] == {"difference": 0.5, "error": None, "hands": 2, "groups": 1}
+    assert f"<strong>{MINUS}0.500</strong>" in page
+
+
+def test_bots_that_never_met_have_an_empty_page(service: Service, owner: Person) -> None:
+    bot, opponent = (service.verified_bot(person)["id"] for person in (owner, service.person()))
+    client = service.anonymous()
+
+    assert "have not finished" in text_of(client, f"/bots/{bot}/head-to-head/{opponent}")
+    assert client.get(f"{API}/bots/{bot}/head-to-head/{opponent}").get_json()["games"] == []
+    assert fields_of(client.get(f"{API}/bots/{bot}/head-to-head/{bot}")) == {"opponent_id"}
+    assert client.get(f"{API}/bots/{bot}/head-to-head/bot_{'0' * 26}").status_code == 404
+    assert client.get(f"/bots/bot_{'0' * 26}/head-to-head/{bot}", headers=HTML).status_code == 404
+
+
+def test_a_match_of_an_anonymous_tournament_is_not_told_before_it_is_over(service: Service, owner: Person) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    hidden, told = world.match(bots, tournament_id=tournaments.create(world)), world.match(bots)
+
+    page = text_of(service.anonymous(), f"/bots/{bots[0]}/head-to-head/{bots[1]}")
+
+    assert told in page
+    assert hidden not in page

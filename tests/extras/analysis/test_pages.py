@@ -1,4 +1,4 @@
-"""Pages of a tournament with its crosstable, results by round and luck, and the facts below its podium."""
+"""Figures of a tournament: the operations of the API, its pages, and the facts below its podium."""
 
 import re
 from typing import Any
@@ -7,13 +7,63 @@ import pytest
 from flask.testing import FlaskClient
 
 from referee.ratings.elo import MICRO
+from referee_extras.analysis import pages, strengths
 from referee_extras.analysis.crosstable_grid import score_level
 from tests.api.conftest import Person, Service
+from tests.api.test_rounds import shown
 from tests.api.test_site_results import highlights_of
 from tests.api.test_site_tournaments import read, words
-from tests.api.tournaments import play, started
+from tests.api.tournaments import opened, play, started
 from tests.database import tournaments
 from tests.database.world import World
+
+NAMES = ("crosstable", "luck", "strengths")
+
+
+def test_the_figures_fit_the_standings(service: Service, owner: Person, organiser: Person) -> None:
+    tournament_id = started(service, organiser, 4, cycles=3)
+    path = f"/tournaments/{tournament_id}"
+    play(service, tournament_id, 16)
+
+    table = shown(owner, f"{path}/standings")
+    cross, luck, strong = (shown(owner, f"{path}/{name}") for name in NAMES)
+
+    rows = table["items"]
+    order = [row["bot"] for row in rows]
+    assert {page["as_of_seq"] for page in (cross, luck, strong)} == {table["as_of_seq"]}
+    assert [row["bot"] for row in cross["items"]] == order
+    for row, crossed in zip(rows, cross["items"], strict=True):
+        assert sum(one["points"] for one in crossed["opponents"]) == row["points"]
+        assert sum(one["matches"] for one in crossed["opponents"]) == row["matches"]
+    assert sorted(row["bot"] for row in luck["items"]) == sorted(row["bot"] for row in strong["items"]) == sorted(order)
+    assert [row["rank"] for row in strong["items"]] == [1, 2, 3, 4]
+    assert strong["items"][0]["low"] <= strong["items"][0]["points"] <= strong["items"][0]["high"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tournament_without_results_has_empty_figures(organiser: Person, name: str) -> None:
+    path = f"/tournaments/{opened(organiser)}/{name}"
+
+    assert shown(organiser, path)["items"] == []
+    assert organiser.get(f"/tournaments/trn_{'0' * 26}/{name}").status_code == 404
+    assert organiser.get(f"{path}?limit=0").status_code == 422
+    assert organiser.get(f"{path}?cursor=x").status_code == 422
+
+
+def test_a_fit_that_takes_too_long_is_refused(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.played(owner, service.person())
+    ladder = shown(owner, "/ladders")["items"][0]["id"]
+    monkeypatch.setattr(strengths, "MOST_FITTED_BOTS", 1)
+
+    refused = owner.get(f"/ladders/{ladder}/strengths")
+    monkeypatch.undo()
+    fitted = shown(owner, f"/ladders/{ladder}/strengths?limit=1")
+    rest = shown(owner, f"/ladders/{ladder}/strengths?limit=1&cursor={fitted['next']}")
+
+    assert (refused.status_code, refused.get_json()["code"]) == (409, "too_large")
+    assert (fitted["results"], fitted["left_out"], fitted["converged"]) == (1, 0, True)
+    assert [fitted["items"][0]["rank"], rest["items"][0]["rank"]] == [1, 2]
+    assert fitted["items"][0]["superior_to_next"] >= 0.5  # it may have been a draw
 
 
 @pytest.fixture
@@ -28,20 +78,29 @@ def rows_by_round(page: str) -> list[list[str]]:
     return [[words(f"<{cell}") for cell in re.split("<t[hd]", row)[1:]] for row in re.split("<tr>", table[0])[2:]]
 
 
-def test_a_swiss_tournament_has_a_table_by_rounds(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+def test_a_swiss_tournament_has_a_table_by_rounds_in_pages(
+    service: Service, organiser: Person, anonymous: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = started(service, organiser, 5, format="swiss", format_options={"rounds": 3})
+    path = f"/tournaments/{made}/by-round"
+    assert "–" in rows_by_round(read(anonymous, path))[0]
     play(service, made)
     standings = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
 
-    page = read(anonymous, f"/tournaments/{made}/by-round")
+    page = read(anonymous, path)
 
     rows = rows_by_round(page)
     assert [row["name"] in cells[0] for row, cells in zip(standings, rows, strict=True)] == [True] * 5
     assert all(len(cells) == 4 for cells in rows)
-    ends = [float(cells[-1].rpartition("= ")[2]) for cells in rows]
-    assert ends == [row["points"] for row in standings]
+    assert [float(cells[-1].rpartition("= ")[2]) for cells in rows] == [row["points"] for row in standings]
     assert sum("bye" in cell for cells in rows for cell in cells) == 3
     assert page.count("By round</a>") == 1
+    monkeypatch.setattr(pages, "ROUND_COLUMNS", 2)
+    assert len(rows_by_round(read(anonymous, path))[0]) == 1 + 1
+    assert len(rows_by_round(read(anonymous, f"{path}?rounds=1"))[0]) == 1 + 2
+    for wrong in ("rounds=3", "rounds=0", "page=2", "rounds=x"):
+        read(anonymous, f"{path}?{wrong}", 422)
+    read(anonymous, f"/tournaments/{started(service, organiser, 2)}/by-round", 404)
 
 
 def test_opponents_at_large_tables_are_shown_by_their_rows(
@@ -53,20 +112,6 @@ def test_opponents_at_large_tables_are_shown_by_their_rows(
     first = rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
 
     assert all(re.search(r"\d, \d \d", cell) for cell in first[1:])
-
-
-def test_the_table_by_rounds_is_paged_and_only_of_swiss_tournaments(
-    service: Service, organiser: Person, anonymous: FlaskClient
-) -> None:
-    made = started(service, organiser, 13, format="swiss", format_options={"rounds": 12}, rated=False)
-    assert "–" in rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
-    play(service, made, 1000)
-
-    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]) == 1 + 2
-    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round?rounds=1"))[0]) == 1 + 10
-    for wrong in ("rounds=3", "rounds=0", "page=2", "rounds=x"):
-        read(anonymous, f"/tournaments/{made}/by-round?{wrong}", 422)
-    read(anonymous, f"/tournaments/{started(service, organiser, 2)}/by-round", 404)
 
 
 def test_the_upset_names_the_ratings_before_the_match(

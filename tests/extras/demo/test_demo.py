@@ -1,14 +1,17 @@
 """`referee demo`: the whole pipe, from a bot's URL to a ladder and a log that anyone can check."""
 
+import io
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cli.running import comes_true, family, referee, surroundings
+from rich.console import Console
+
+from referee.runtime import waiting
+from referee.runtime.processes import Signals
+from referee_extras.demo.commands import Demonstration
+from tests.cli.running import family, referee, surroundings
 
 
 def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_status_0(tmp_path: Path) -> None:
@@ -41,27 +44,20 @@ def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_s
     assert (audit.returncode, audit.stdout) == (0, f"{folder}: no differences\n")
 
 
-def test_a_killed_demo_leaves_no_process(tmp_path: Path) -> None:
-    with start_demo(tmp_path) as demo:
-        wait_for_house_bots(demo)
+def test_the_demo_waits_for_a_slow_service_and_says_so_every_30_s(tmp_path: Path) -> None:
+    now, shown = [0.0], io.StringIO()
 
-        demo.send_signal(signal.SIGKILL)
+    def seconds() -> float:
+        now[0] += waiting.SAY_EVERY_S / 2
+        return now[0]
 
-    assert comes_true(lambda: not family(tmp_path)), family(tmp_path)
+    with Signals() as signals:
+        demonstration = Demonstration(Console(file=shown), tmp_path, None, signals, seconds=seconds)
+        looks = iter([None] * 5 + ["http://127.0.0.1:8000"])
+        found = demonstration._poll_until(lambda: next(looks), lambda: "the start of the service", every_s=0.0)
 
-
-@contextmanager
-def start_demo(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Start a demo in this folder; kill it at the end of the block, if it has not ended."""
-    command = [sys.executable, "-m", "referee", "demo", "--data", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings()) as demo:
-        try:
-            yield demo
-        finally:
-            demo.kill()
-
-
-def wait_for_house_bots(demo: subprocess.Popen[str]) -> None:
-    assert demo.stdout is not None
-    while "house bots serve" not in (line := demo.stdout.readline()):
-        assert line, "the demo ended before its bots were there"
+    assert found == "http://127.0.0.1:8000"
+    assert shown.getvalue().splitlines() == [
+        "still waiting after 30 s: the start of the service",
+        "still waiting after 60 s: the start of the service",
+    ]

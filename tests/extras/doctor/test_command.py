@@ -1,24 +1,17 @@
-"""The command `referee admin doctor` as a process, for a running service and for none."""
+"""The command `referee admin doctor`, for a running service and for none."""
 
 import json
 from pathlib import Path
 
-import pytest
-
-from tests.cli.running import Service, referee, service
+from tests.cli.running import referee, says, service
 
 
-@pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> object:
-    with service(tmp_path_factory.mktemp("doctor") / "data", "--workers", "1", REFEREE_METRICS="") as running:
-        yield running
-
-
-def test_a_running_service_is_in_order(up: Service) -> None:
-    # What answers at the metadata address depends on the machine, and no test should ask it.
-    ran = referee(
-        "admin", "doctor", "--data", str(up.folder), "--url", up.url, "--skip", "egress", REFEREE_PUBLIC_URL=up.url
-    )
+def test_a_running_service_is_in_order_and_a_failure_makes_the_exit_status_1(tmp_path: Path) -> None:
+    with service(tmp_path / "data", "--workers", "1", REFEREE_METRICS="") as up:
+        place = ("admin", "doctor", "--data", str(up.folder))
+        # What answers at the metadata address depends on the machine, and no test should ask it.
+        ran = referee(*place, "--url", up.url, "--skip", "egress", REFEREE_PUBLIC_URL=up.url)
+        failed = says({"REFEREE_RUNNER_SLOTS": "0"}, *place, "--json", status=1)
 
     lines = ran.stdout.splitlines()
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -29,21 +22,14 @@ def test_a_running_service_is_in_order(up: Service) -> None:
         *("tls", "public url", "proxy", "streams"),
     }
     assert "streams: not checked: no tournament or match is in progress" in ran.stdout
-
-
-def test_a_failure_makes_the_exit_status_1(up: Service) -> None:
-    ran = referee("admin", "doctor", "--data", str(up.folder), "--json", REFEREE_RUNNER_SLOTS="0")
-
-    (finding,) = json.loads(ran.stdout)
-    assert ran.returncode == 1
+    (finding,) = json.loads(failed.stdout)
     assert (finding["check"], finding["level"]) == ("settings", "failure")
     assert "REFEREE_RUNNER_SLOTS" in finding["found"]
     assert finding["advice"]
 
 
 def test_without_a_service_nothing_is_created(tmp_path: Path) -> None:
-    ran = referee("admin", "doctor", "--data", str(tmp_path / "none"))
+    refused = says({"REFEREE_MASTER_KEY": None}, "admin", "doctor", "--data", str(tmp_path / "none"), status=1)
 
-    assert ran.returncode == 1
-    assert "There is no service in" in ran.stderr
+    assert "There is no service in" in refused.stderr
     assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,10 +28,12 @@ GOOD = {
     "REFEREE_ALLOWED_HOSTS": "referee.example.org",
     "DATABASE_URL": "postgresql://referee@db/referee",
 }
+IN_ORDER = "ok settings: production; all names are known, and nothing contradicts"
+Examine = Callable[..., list[str]]
 
 
 @pytest.fixture
-def examine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[str]]:
+def examine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Examine:
     def run(**changes: str) -> list[str]:
         environment = GOOD | {"REFEREE_DATA": str(tmp_path)} | changes
         for name, value in environment.items():
@@ -40,47 +43,15 @@ def examine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., li
     return run
 
 
-def test_good_settings_are_in_order(examine: Callable[..., list[str]]) -> None:
-    assert examine() == ["ok settings: production; all names are known, and nothing contradicts"]
-
-
-def test_no_variable_of_the_example_for_compose_is_an_unknown_name() -> None:
-    assert list(local_checks._find_unknown(example())) == []
-
-
-def test_a_master_key_that_is_accepted_during_a_rotation_is_no_unknown_name(examine: Callable[..., list[str]]) -> None:
-    assert examine(REFEREE_ACCEPTED_MASTER_KEYS="ab" * 32) == examine()
-
-
-def test_a_misspelt_name_is_found_with_a_suggestion(
-    examine: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert examine(REFEREE_TRUSTED_PROXYS="1") == [
-        "warning settings: REFEREE_TRUSTED_PROXYS is set, but no setting has this name"
-    ]
-    (finding,) = local_checks._find_unknown({"REFEREE_TRUSTED_PROXYS": "1"})
-    assert finding.advice == "Did you mean REFEREE_TRUSTED_PROXIES?"
-
-
-def test_an_invalid_value_ends_the_examination(examine: Callable[..., list[str]]) -> None:
-    (line,) = examine(REFEREE_RUNNER_SLOTS="many")
-    assert line.startswith("failure settings:")
-    assert "REFEREE_RUNNER_SLOTS" in line
-    assert not line.endswith(".")
-
-
-def test_an_invalid_address_of_the_database_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, value in (GOOD | {"REFEREE_DATA": str(tmp_path), "DATABASE_URL": "mysql://u:hunter2@db/x"}).items():
-        monkeypatch.setenv(name, value)
-    *_, line = lines(list(examination.examine(GOOD, Options())))
-    assert line == (
-        "failure database: DATABASE_URL must be like postgresql://user@host/name or sqlite:////path/to/file"
-    )
-
-
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
+        ({}, IN_ORDER),
+        ({"REFEREE_ACCEPTED_MASTER_KEYS": "ab" * 32}, IN_ORDER),
+        (
+            {"REFEREE_TRUSTED_PROXYS": "1"},
+            "warning settings: REFEREE_TRUSTED_PROXYS is set, but no setting has this name",
+        ),
         (
             {"REFEREE_ALLOWED_HOSTS": "other.example.org"},
             "failure settings: REFEREE_ALLOWED_HOSTS does not contain referee.example.org, the host of "
@@ -105,84 +76,77 @@ def test_an_invalid_address_of_the_database_is_a_finding(monkeypatch: pytest.Mon
         ),
     ],
 )
-def test_settings_that_contradict_are_found(
-    examine: Callable[..., list[str]], changes: dict[str, str], line: str
+def test_settings_that_contradict_and_unknown_names_are_found(
+    examine: Examine, changes: dict[str, str], line: str
 ) -> None:
     assert examine(**changes) == [line]
 
 
-def test_a_private_key_that_signed_the_last_log_is_in_order(settings: Settings, database: Database) -> None:
-    key = settings.data_dir / "master.key"
-    key.write_text(MASTER_KEY.hex())
-    key.chmod(0o600)
-    world = World(database)
-    id = SigningKey.derive(MASTER_KEY).public.id
-    assert lines(local_checks.check_keys(settings, {}, database)) == [
-        f"ok keys: the master key is private; it signs with key {id}; no log has been signed yet"
-    ]
+def test_a_misspelt_name_is_corrected_and_the_example_for_compose_has_none() -> None:
+    (finding,) = local_checks._find_unknown({"REFEREE_TRUSTED_PROXYS": "1"})
 
-    world.play([world.bot() for _ in range(2)])
-
-    assert lines(local_checks.check_keys(settings, {}, database)) == [
-        f"ok keys: the master key is private; it signs with key {id}; the last log was signed with it"
-    ]
-    other = replace(settings, master_key=bytes(32))
-    assert lines(local_checks.check_keys(other, {}, database)) == [
-        f"failure keys: this master key signs with key {SigningKey.derive(bytes(32)).public.id}, but the last log was "
-        f"signed with {id}"
-    ]
+    assert finding.advice == "Did you mean REFEREE_TRUSTED_PROXIES?"
+    assert list(local_checks._find_unknown(example())) == []
 
 
-def test_K34_after_a_rotation_the_last_log_may_be_signed_with_an_accepted_key(
+def test_an_invalid_value_ends_the_examination(examine: Examine) -> None:
+    examine(DATABASE_URL="mysql://u:hunter2@db/x")
+    *_, of_database = lines(list(examination.examine(GOOD, Options())))
+    (of_settings,) = examine(REFEREE_RUNNER_SLOTS="many")
+
+    address = "DATABASE_URL must be like postgresql://user@host/name or sqlite:////path/to/file"
+    assert of_database == f"failure database: {address}"
+    assert of_settings.startswith("failure settings:")
+    assert "REFEREE_RUNNER_SLOTS" in of_settings
+    assert not of_settings.endswith(".")
+
+
+def test_K34_the_master_key_is_private_and_it_or_an_accepted_one_signed_the_last_log(
     settings: Settings, database: Database
 ) -> None:
-    environment = {"REFEREE_MASTER_KEY": bytes(32).hex()}
-    world = World(database)
-    world.play([world.bot() for _ in range(2)])
-    old, new = (SigningKey.derive(key).public.id for key in (MASTER_KEY, bytes(32)))
-
-    rotated = replace(settings, master_key=MasterKey(bytes(32), [MASTER_KEY]))
-
-    assert lines(local_checks.check_keys(rotated, environment, database)) == [
-        f"ok keys: the master key is private; it signs with key {new}; the last log was signed with the accepted key "
-        f"{old}"
-    ]
-
-
-def test_a_key_that_others_may_read_is_found(settings: Settings, database: Database) -> None:
-    key = settings.data_dir / "master.key"
+    key, by_environment = settings.data_dir / "master.key", {"REFEREE_MASTER_KEY": bytes(32).hex()}
     key.write_text(MASTER_KEY.hex())
+    key.chmod(0o600)
+    old, new = (SigningKey.derive(each).public.id for each in (MASTER_KEY, bytes(32)))
+    private = "ok keys: the master key is private; it signs with key"
+
+    def check(environment: dict[str, str] | None = None, master_key: bytes = MASTER_KEY) -> str:
+        own = replace(settings, master_key=master_key)
+        (line,) = lines(local_checks.check_keys(own, environment or {}, database))
+        return line
+
+    assert check() == f"{private} {old}; no log has been signed yet"
+    world = World(database)
+    world.play(world.bots(2))
+    assert check() == f"{private} {old}; the last log was signed with it"
+    said = f"failure keys: this master key signs with key {new}, but the last log was signed with {old}"
+    assert check(master_key=bytes(32)) == said
+    rotated = check(by_environment, MasterKey(bytes(32), [MASTER_KEY]))
+    assert rotated == f"{private} {new}; the last log was signed with the accepted key {old}"
+
     key.chmod(0o644)
-    assert lines(local_checks.check_keys(settings, {}, database)) == [
-        f"failure keys: {key} has mode 0644: other users of this host may read the master key"
-    ]
-
-
-def test_a_disk_with_room_is_in_order(tmp_path: Path) -> None:
-    (line,) = lines(local_checks.check_disk([tmp_path], 5 << 30))
-    assert line == f"ok disk: {tmp_path} can be written to and has 5.0 GiB free"
-    assert list(tmp_path.iterdir()) == []
+    assert check() == f"failure keys: {key} has mode 0644: other users of this host may read the master key"
 
 
 @pytest.mark.parametrize(
-    ("free", "line"), [(1 << 30, "warning disk: {} has 1.0 GiB free"), (9 << 20, "failure disk: {} has 9 MiB free")]
+    ("folder", "free", "line"),
+    [
+        ("", 5 << 30, "ok disk: {} can be written to and has 5.0 GiB free"),
+        ("", 1 << 30, "warning disk: {} has 1.0 GiB free"),
+        ("", 9 << 20, "failure disk: {} has 9 MiB free"),
+        ("none", None, "failure disk: {} cannot be written to: No such file or directory"),
+    ],
 )
-def test_a_disk_that_is_almost_full_is_found(tmp_path: Path, free: int, line: str) -> None:
-    assert lines(local_checks.check_disk([tmp_path], free)) == [line.format(tmp_path)]
-
-
-def test_a_folder_that_cannot_be_written_to_is_found(tmp_path: Path) -> None:
-    missing = tmp_path / "none"
-    assert lines(local_checks.check_disk([missing])) == [
-        f"failure disk: {missing} cannot be written to: No such file or directory"
-    ]
+def test_the_room_on_a_disk_is_judged(tmp_path: Path, folder: str, free: int | None, line: str) -> None:
+    assert lines(local_checks.check_disk([tmp_path / folder], free)) == [line.format(tmp_path / folder)]
+    assert list(tmp_path.iterdir()) == []
 
 
 def nowhere(_target: Target) -> bool:
     return False
 
 
-def test_without_a_metadata_service_the_network_is_in_order(settings: Settings) -> None:
+def test_a_metadata_service_that_answers_is_found(settings: Settings) -> None:
     canary = replace(settings, dns_canary="referee.example.org", public_url="https://referee.example.org")
     reached: list[Target] = []
 
@@ -190,49 +154,44 @@ def test_without_a_metadata_service_the_network_is_in_order(settings: Settings) 
         reached.append(target)
         return target[0] == "referee.example.org"
 
-    assert lines(network_checks.check_egress(canary, connect=connect)) == [
-        "ok internet: referee.example.org was looked up and reached"
-    ]
+    with closing(socket.create_server(("127.0.0.1", 0))) as metadata:
+        target = ("127.0.0.1", metadata.getsockname()[1])
+        found, *_ = lines(network_checks.check_egress(settings, metadata=[target]))
+
+    assert found == "failure egress: the metadata service of the cloud answers at 127.0.0.1"
+    reachable = "ok internet: referee.example.org was looked up and reached"
+    assert lines(network_checks.check_egress(canary, connect=connect)) == [reachable]
     assert ("169.254.169.254", 80) in reached
 
 
-def test_a_metadata_service_that_answers_is_found(settings: Settings) -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as metadata:
-        target = ("127.0.0.1", metadata.getsockname()[1])
-        found = lines(network_checks.check_egress(settings, metadata=[target]))
-    assert found[0] == "failure egress: the metadata service of the cloud answers at 127.0.0.1"
-
-
 @pytest.mark.parametrize(
-    ("allow", "line"),
+    ("changes", "line"),
     [
         (
-            "169.254.0.0/16:1-65535",
+            {"egress_allow": "169.254.0.0/16:1-65535"},
             "failure egress: REFEREE_EGRESS_ALLOW lets bots have the address 169.254.169.254 of the metadata service",
         ),
         (
-            "127.0.0.1/32:1024-65535",
+            {"egress_allow": "127.0.0.1/32:1024-65535"},
             "warning egress: REFEREE_EGRESS_ALLOW lets bots have private addresses: 127.0.0.1/32:1024-65535",
         ),
+        (
+            {"dns_canary": "referee.example.org"},
+            "failure internet: referee.example.org cannot be looked up or reached on port 443",
+        ),
+        ({}, "skipped internet: not checked: no public name is known"),
     ],
 )
-def test_a_policy_with_private_addresses_is_found(settings: Settings, allow: str, line: str) -> None:
-    found = network_checks.check_egress(replace(settings, egress_allow=allow), connect=nowhere)
-    assert lines(found)[0] == line
-
-
-def test_a_host_without_internet_is_found(settings: Settings) -> None:
-    canary = replace(settings, dns_canary="referee.example.org")
-    assert lines(network_checks.check_egress(canary, connect=nowhere)) == [
-        "failure internet: referee.example.org cannot be looked up or reached on port 443"
-    ]
-    assert lines(network_checks.check_egress(settings, connect=nowhere)) == [
-        "skipped internet: not checked: no public name is known"
-    ]
+def test_a_policy_with_private_addresses_and_a_host_without_internet_are_found(
+    settings: Settings, changes: dict[str, Any], line: str
+) -> None:
+    assert lines(network_checks.check_egress(replace(settings, **changes), connect=nowhere))[0] == line
 
 
 def test_a_firewall_is_noticed_by_what_it_rejects() -> None:
-    assert lines(network_checks.check_firewall()) == ["warning firewall: this user may connect to private addresses"]
-    assert lines(network_checks.check_firewall(nowhere)) == [
-        "ok firewall: a firewall rejects private addresses for this user"
+    found = lines([network_checks.check_firewall(), network_checks.check_firewall(nowhere)])
+
+    assert found == [
+        "warning firewall: this user may connect to private addresses",
+        "ok firewall: a firewall rejects private addresses for this user",
     ]

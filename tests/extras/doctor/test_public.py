@@ -16,7 +16,6 @@ import pytest
 from flask import Flask
 
 from api import create_app
-from referee.db.engine import Database
 from referee.master_keys import MasterKey
 from referee.settings import Settings
 from referee_extras.doctor import public_checks
@@ -30,11 +29,28 @@ CLIENT = "203.0.113.9"
 Rewrite = Callable[[dict[str, Any]], None]
 
 
-def as_nginx(environ: dict[str, Any]) -> None:
-    """Replace the headers as deploy/nginx.conf does."""
-    environ["HTTP_X_FORWARDED_FOR"] = environ["REMOTE_ADDR"]
-    environ["HTTP_X_REQUEST_ID"] = "0123456789abcdef0123456789abcdef"
-    environ["REMOTE_ADDR"] = "172.18.0.5"
+def proxy_headers(**changes: str | None) -> Rewrite:
+    """Return what replaces the headers of requests as deploy/nginx.conf does, but for ``changes``."""
+
+    def rewrite(environ: dict[str, Any]) -> None:
+        own = {"HTTP_X_FORWARDED_FOR": environ["REMOTE_ADDR"], "HTTP_X_REQUEST_ID": "0123456789abcdef" * 2}
+        for name, value in {**own, "REMOTE_ADDR": "172.18.0.5", **changes}.items():
+            if value is None:
+                environ.pop(name, None)
+            elif value:
+                environ[name] = value  # an empty one is passed on from the client
+
+    return rewrite
+
+
+as_nginx = proxy_headers()
+
+
+def append(environ: dict[str, Any]) -> None:
+    """Append the address to those that the client gives."""
+    given, address = environ.get("HTTP_X_FORWARDED_FOR"), environ["REMOTE_ADDR"]
+    as_nginx(environ)
+    environ["HTTP_X_FORWARDED_FOR"] = f"{given}, {address}" if given else address
 
 
 @contextmanager
@@ -52,93 +68,61 @@ def behind(settings: Settings, rewrite: Rewrite, **changes: Any) -> Iterator[htt
     app.extensions["referee.database"].dispose()
 
 
-@pytest.fixture
-def service(settings: Settings, database: Database) -> Settings:
-    return settings
-
-
 def check(settings: Settings, rewrite: Rewrite, **changes: Any) -> list[str]:
     with behind(settings, rewrite, **changes) as client:
         return lines(list(public_checks.check_proxy(client, URL, settings)))
 
 
-def test_the_shipped_proxy_is_in_order(service: Settings) -> None:
-    assert check(service, as_nginx) == [
-        f"ok proxy: host and address ({CLIENT}) arrive; a forged address is not believed"
-    ]
-
-
-def append(environ: dict[str, Any]) -> None:
-    as_nginx_id(environ)
-    given = environ.get("HTTP_X_FORWARDED_FOR")
-    environ["HTTP_X_FORWARDED_FOR"] = f"{given}, {environ['REMOTE_ADDR']}" if given else environ["REMOTE_ADDR"]
-
-
-def as_nginx_id(environ: dict[str, Any]) -> None:
-    environ["HTTP_X_REQUEST_ID"] = "0123456789abcdef0123456789abcdef"
-
-
-def keep_id(environ: dict[str, Any]) -> None:
-    given = environ.get("HTTP_X_REQUEST_ID", "0123456789abcdef0123456789abcdef")
-    as_nginx(environ)
-    environ["HTTP_X_REQUEST_ID"] = given
-
-
-def lose_address(environ: dict[str, Any]) -> None:
-    as_nginx_id(environ)
-    environ.pop("HTTP_X_FORWARDED_FOR", None)
-
-
-def change_host(environ: dict[str, Any]) -> None:
-    as_nginx(environ)
-    environ["HTTP_HOST"] = "api:8000"
-
-
+@pytest.mark.usefixtures("database")
 @pytest.mark.parametrize(
     ("rewrite", "changes", "line"),
     [
+        (as_nginx, {}, f"ok proxy: host and address ({CLIENT}) arrive; a forged address is not believed"),
+        (as_nginx, {"master_key": bytes(32)}, "failure proxy: the service does not say how a request arrived"),
         (append, {"trusted_proxies": 2}, "failure proxy: a client may choose its address with X-Forwarded-For"),
         (
             as_nginx,
             {"trusted_proxies": 0},
             "failure proxy: all clients count as one address, because REFEREE_TRUSTED_PROXIES is 0 behind a proxy",
         ),
-        (lose_address, {}, "failure proxy: the proxy does not pass on the address of clients"),
-        (change_host, {}, "failure proxy: the proxy passes on the host api:8000 instead of referee.example.org"),
         (
-            keep_id,
+            proxy_headers(HTTP_X_FORWARDED_FOR=None, REMOTE_ADDR=""),
+            {},
+            "failure proxy: the proxy does not pass on the address of clients",
+        ),
+        (
+            proxy_headers(HTTP_HOST="api:8000"),
+            {},
+            "failure proxy: the proxy passes on the host api:8000 instead of referee.example.org",
+        ),
+        (
+            proxy_headers(HTTP_X_REQUEST_ID=""),
             {},
             "warning proxy: the proxy passes on the X-Request-Id of clients, so they choose what the log shows",
         ),
     ],
 )
 def test_a_proxy_that_is_set_up_badly_is_found(
-    service: Settings, rewrite: Rewrite, changes: dict[str, Any], line: str
+    settings: Settings, rewrite: Rewrite, changes: dict[str, Any], line: str
 ) -> None:
-    assert check(service, rewrite, **changes) == [line]
+    assert check(settings, rewrite, **changes) == [line]
 
 
-def test_another_master_key_is_found(service: Settings) -> None:
-    with behind(service, as_nginx) as client:
-        other = replace(service, master_key=bytes(32))
-        assert lines(list(public_checks.check_proxy(client, URL, other))) == [
-            "failure proxy: the service does not say how a request arrived"
-        ]
-
-
-def test_K34_during_a_rotation_the_doctor_and_the_service_may_use_different_keys(service: Settings) -> None:
+@pytest.mark.usefixtures("database")
+def test_K34_during_a_rotation_the_doctor_and_the_service_may_use_different_keys(settings: Settings) -> None:
     new = MasterKey(bytes(32), [MASTER_KEY])
     old = MasterKey(MASTER_KEY, [bytes(32)])
     for of_doctor, of_service in ((new, old), (old, new)):
-        with behind(replace(service, master_key=of_service), as_nginx) as client:
-            found = public_checks.check_proxy(client, URL, replace(service, master_key=of_doctor))
+        with behind(replace(settings, master_key=of_service), as_nginx) as client:
+            found = public_checks.check_proxy(client, URL, replace(settings, master_key=of_doctor))
             assert [finding.level for finding in found] == ["ok"]
 
 
-def test_E29_only_the_master_key_makes_the_service_say_how_a_request_arrived(service: Settings) -> None:
+@pytest.mark.usefixtures("database")
+def test_E29_only_the_master_key_makes_the_service_say_how_a_request_arrived(settings: Settings) -> None:
     now = datetime.now(UTC).timestamp()
     wrong = ["", "x", ".", make_proof(bytes(32)), make_proof(MASTER_KEY, now=now - VALID_S - 10)]
-    with behind(service, as_nginx) as client:
+    with behind(settings, as_nginx) as client:
         for proof in wrong:
             answer = client.get(f"{URL}/healthz", headers={HEADER: proof})
             assert SEEN_HEADER not in answer.headers, proof
@@ -147,8 +131,12 @@ def test_E29_only_the_master_key_makes_the_service_say_how_a_request_arrived(ser
         assert not is_proof(MASTER_KEY, text)
 
 
+Respond = Callable[[http.server.BaseHTTPRequestHandler], None]
+ON = '{"tournaments": [], "matches": [{"id": "mat_1"}]}'  # a match is in progress
+
+
 @contextmanager
-def answering(respond: Callable[[http.server.BaseHTTPRequestHandler], None]) -> Iterator[str]:
+def answering(respond: Respond) -> Iterator[str]:
     """Serve ``respond`` on loopback and yield the URL."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -168,10 +156,7 @@ def answering(respond: Callable[[http.server.BaseHTTPRequestHandler], None]) -> 
         server.server_close()
 
 
-def check_stream(
-    respond: Callable[[http.server.BaseHTTPRequestHandler], None],
-    now: str = '{"tournaments": [], "matches": [{"id": "mat_1"}]}',
-) -> list[str]:
+def check_stream(respond: Respond, now: str = ON) -> list[str]:
     """Return the finding for a service that answers ``now`` and streams as ``respond`` does."""
 
     def answer(handler: http.server.BaseHTTPRequestHandler) -> None:
@@ -200,16 +185,53 @@ def test_a_stream_that_arrives_is_in_order() -> None:
     assert found.startswith("ok streams: a stream arrives unbuffered, after ")
 
 
-def test_without_anything_in_progress_streams_are_not_checked() -> None:
-    assert check_stream(lambda handler: None, '{"tournaments": [], "matches": []}') == [
-        "skipped streams: not checked: no tournament or match is in progress"
+def answer_with(status: int) -> Respond:
+    def respond(handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.end_headers()
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    ("respond", "now", "line"),
+    [
+        (answer_with(503), ON, "failure streams: a stream answers with status 503"),
+        (answer_with(200), ON, "failure streams: the proxy ends streams immediately"),
+        (
+            answer_with(200),
+            '{"tournaments": [], "matches": []}',
+            "skipped streams: not checked: no tournament or match is in progress",
+        ),
+        *(
+            (answer_with(200), now, "failure streams: /api/v1/now cannot be read: ")
+            for now in ("", "[]", "{}", '{"tournaments": [{}]}')
+        ),
+    ],
+)
+def test_streams_that_cannot_be_followed_are_found(respond: Respond, now: str, line: str) -> None:
+    (found,) = check_stream(respond, now)
+
+    assert found.startswith(line)
+
+
+def test_the_answers_at_the_public_url_are_judged(settings: Settings) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        nobody = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    silent = lines(public_checks.check_public(nobody, settings))
+    with answering(answer_with(400)) as url:
+        refused = lines(public_checks.check_public(url, settings))
+    with answering(answer_with(200)) as open_url, httpx.Client() as client:
+        metrics = lines(list(public_checks._check_metrics_hidden(client, open_url)))
+
+    assert silent[0] == "skipped tls: not checked: this is plain http on this host"
+    assert silent[1].startswith(f"failure public url: {nobody} does not answer: ")
+    assert refused[1:] == [f"failure public url: {url}/healthz answers with status 400"]
+    assert metrics == [f"failure public url: {open_url}/metrics shows something to everybody"]
+    assert lines([public_checks._check_name(URL, settings), public_checks.check_tls("http://referee.example.org")]) == [
+        f"warning public url: the service answers at {URL}, but REFEREE_PUBLIC_URL is http://127.0.0.1:8000",
+        "failure tls: http://referee.example.org has no TLS: tokens can be read in transit",
     ]
-
-
-@pytest.mark.parametrize("now", ["", "[]", "{}", '{"tournaments": [{}]}'])
-def test_an_overview_that_cannot_be_read_is_found(now: str) -> None:
-    (found,) = check_stream(lambda handler: None, now)
-    assert found.startswith("failure streams: /api/v1/now cannot be read: ")
 
 
 def test_a_proxy_that_buffers_streams_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,45 +245,6 @@ def test_a_proxy_that_buffers_streams_is_found(monkeypatch: pytest.MonkeyPatch) 
 
     assert check_stream(buffer) == ["failure streams: nothing of a stream arrived within 1 s: the proxy buffers it"]
     ended.set()
-
-
-def test_a_service_without_room_for_streams_is_found() -> None:
-    assert check_stream(lambda handler: handler.send_error(503)) == [
-        "failure streams: a stream answers with status 503"
-    ]
-
-
-def test_streams_that_end_at_once_are_found() -> None:
-    def end(handler: http.server.BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.end_headers()
-
-    assert check_stream(end) == ["failure streams: the proxy ends streams immediately"]
-
-
-def test_a_url_that_does_not_answer_is_found(settings: Settings) -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        port = listener.getsockname()[1]
-    found = lines(public_checks.check_public(f"http://127.0.0.1:{port}", settings))
-    assert found[0] == "skipped tls: not checked: this is plain http on this host"
-    assert found[1].startswith(f"failure public url: http://127.0.0.1:{port} does not answer: ")
-
-
-def test_a_url_that_answers_with_an_error_is_found(settings: Settings) -> None:
-    with answering(lambda handler: handler.send_error(400)) as url:
-        found = lines(public_checks.check_public(url, settings))
-    assert found[1:] == [f"failure public url: {url}/healthz answers with status 400"]
-
-
-def test_metrics_in_public_are_found() -> None:
-    def show(handler: http.server.BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.end_headers()
-
-    with answering(show) as url, httpx.Client() as client:
-        assert lines(list(public_checks._check_metrics_hidden(client, url))) == [
-            f"failure public url: {url}/metrics shows something to everybody"
-        ]
 
 
 @contextmanager
@@ -344,18 +327,6 @@ def test_what_is_no_url_is_found(settings: Settings, url: str) -> None:
     assert public_checks.read_date(url) is None
 
 
-def test_another_public_url_is_found(settings: Settings) -> None:
-    assert lines(public_checks._check_name(URL, settings)) == [
-        f"warning public url: the service answers at {URL}, but REFEREE_PUBLIC_URL is http://127.0.0.1:8000"
-    ]
-
-
-def test_plain_http_for_strangers_is_found() -> None:
-    assert lines(public_checks.check_tls("http://referee.example.org")) == [
-        "failure tls: http://referee.example.org has no TLS: tokens can be read in transit"
-    ]
-
-
 @contextmanager
 def secured(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, trusted: bool = True) -> Iterator[str]:
     """Serve TLS on loopback with a new certificate for ``name`` that is valid for 90 days, and yield the URL."""
@@ -382,33 +353,24 @@ def _handshake(listener: socket.socket, context: ssl.SSLContext) -> None:
         plain.close()
 
 
-def test_a_good_certificate_is_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with secured(tmp_path, monkeypatch, "localhost") as url:
-        assert lines(public_checks.check_tls(url)) == [
-            "ok tls: TLSv1.3; the certificate is valid for localhost and 89 more days"
-        ]
-
-
-@pytest.mark.parametrize(("day", "level", "left"), [(80, "warning", 9), (88, "failure", 1)])
-def test_a_certificate_that_expires_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, day: int, level: str, left: int
-) -> None:
-    later = datetime.now(UTC) + timedelta(days=day)
-    with secured(tmp_path, monkeypatch, "localhost") as url:
-        assert lines(public_checks.check_tls(url, now=later)) == [
-            f"{level} tls: the certificate expires in {left} days"
-        ]
-
-
 @pytest.mark.parametrize(
-    ("name", "trusted", "reason"),
+    ("name", "trusted", "day", "line"),
     [
-        ("other.example.org", True, "Hostname mismatch, certificate is not valid for 'localhost'."),
-        ("localhost", False, "self-signed certificate"),
+        ("localhost", True, 0, "ok tls: TLSv1.3; the certificate is valid for localhost and 89 more days"),
+        ("localhost", True, 80, "warning tls: the certificate expires in 9 days"),
+        ("localhost", True, 88, "failure tls: the certificate expires in 1 days"),
+        (
+            *("other.example.org", True, 0),
+            "failure tls: the certificate is not accepted: Hostname mismatch, certificate is not valid for "
+            "'localhost'.",
+        ),
+        ("localhost", False, 0, "failure tls: the certificate is not accepted: self-signed certificate"),
     ],
 )
-def test_a_certificate_that_is_refused_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, trusted: bool, reason: str
+def test_a_certificate_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, trusted: bool, day: int, line: str
 ) -> None:
     with secured(tmp_path, monkeypatch, name, trusted=trusted) as url:
-        assert lines(public_checks.check_tls(url)) == [f"failure tls: the certificate is not accepted: {reason}"]
+        found = public_checks.check_tls(url, now=datetime.now(UTC) + timedelta(days=day))
+
+    assert lines(found) == [line]

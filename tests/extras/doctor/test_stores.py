@@ -21,22 +21,17 @@ from workers import queues, reports
 from workers.worker import RunnerWorker
 
 
-def test_a_good_database_is_in_order(database: Database) -> None:
-    (line,) = lines(store_checks.check_database(database))
-    assert line.startswith("ok database: SQLite answers in ")
-    assert line.endswith(f" ms, with schema {revisions.required_revision()}")
-
-
-def test_a_schema_of_another_version_is_found(database: Database) -> None:
+def test_the_database_is_judged(database: Database) -> None:
+    (good,) = lines(store_checks.check_database(database))
     with database.write() as session:
         session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
-    (line,) = lines(store_checks.check_database(database))
-    assert line.startswith("failure database: The database has schema 0001, made before version 1.0 ")
+    (old,) = lines(store_checks.check_database(database))
+    (silent,) = lines(store_checks.check_database(Database("postgresql://referee@127.0.0.1:1/referee")))
 
-
-def test_a_database_that_does_not_answer_is_found() -> None:
-    (line,) = lines(store_checks.check_database(Database("postgresql://referee@127.0.0.1:1/referee")))
-    assert line.startswith("failure database: the database does not answer: ")
+    assert good.startswith("ok database: SQLite answers in ")
+    assert good.endswith(f" ms, with schema {revisions.required_revision()}")
+    assert old.startswith("failure database: The database has schema 0001, made before version 1.0 ")
+    assert silent.startswith("failure database: the database does not answer: ")
 
 
 @pytest.fixture
@@ -61,8 +56,10 @@ def connected(url: str) -> Iterator[Database]:
 def test_postgres_that_may_lose_results_is_found(filled: tuple[postgres.Server, str]) -> None:
     _, url = filled  # the server of the tests does without fsync
     found = check(f"{url}&options=-c%20synchronous_commit%3Doff")
+    strict = check(f"{url}&options=-c%20default_transaction_isolation%3Dserializable")
     for name in ("fsync", "synchronous_commit"):
         assert f"failure database: {name} is off: a power cut may lose results that were announced" in found
+    assert "failure database: default_transaction_isolation is serializable: concurrent claims would fail" in strict
 
 
 @pytest.mark.usefixtures("filled")
@@ -72,17 +69,6 @@ def test_postgres_with_its_usual_settings_is_in_order() -> None:
             upgrade(database)
         (good,) = check(own.url("postgres"))
     assert good.startswith("ok database: PostgreSQL answers in ")
-
-
-def test_another_isolation_is_found(filled: tuple[postgres.Server, str]) -> None:
-    found = check(f"{filled[1]}&options=-c%20default_transaction_isolation%3Dserializable")
-    assert "failure database: default_transaction_isolation is serializable: concurrent claims would fail" in found
-
-
-def test_a_good_redis_is_in_order(redis_url: str) -> None:
-    assert lines(store_checks.check_redis(redis_url, True)) == [
-        "ok redis: Redis answers, writes to disk, and evicts nothing"
-    ]
 
 
 def evict(redis: Redis) -> None:
@@ -98,6 +84,15 @@ def follow(redis: Redis) -> None:
     redis.replicaof("127.0.0.1", 1)
 
 
+def hide_settings(redis: Redis) -> None:
+    redis.config_set("appendonly", "no")
+    redis.acl_setuser("default", enabled=True, commands=["-config"])
+
+
+def leave(redis: Redis) -> None:
+    """Leave the server as it is."""
+
+
 def share(redis: Redis) -> None:
     Queue("mails", connection=redis, serializer=JSONSerializer).enqueue("time.sleep", 0)
 
@@ -105,20 +100,17 @@ def share(redis: Redis) -> None:
 @pytest.mark.parametrize(
     ("break_it", "line"),
     [
+        (leave, "ok redis: Redis answers, writes to disk, and evicts nothing"),
+        (hide_settings, "ok redis: Redis answers, writes to disk, and evicts nothing"),
         (evict, "failure redis: maxmemory-policy is allkeys-lru: Redis may drop wake-ups and rate limits"),
         (forget, "warning redis: Redis keeps nothing on disk: a restart forgets rate limits and what was counted"),
         (follow, "failure redis: the server is a replica and stores nothing"),
         (share, "warning redis: another program uses this database of Redis, with the queue mails"),
     ],
 )
-def test_a_redis_that_is_set_up_badly_is_found(redis_url: str, break_it: Callable[[Redis], None], line: str) -> None:
+def test_a_redis_server_is_judged(redis_url: str, break_it: Callable[[Redis], None], line: str) -> None:
     break_it(Redis.from_url(redis_url))
     assert lines(store_checks.check_redis(redis_url, True)) == [line]
-
-
-def test_a_redis_that_does_not_answer_is_found() -> None:
-    (line,) = lines(store_checks.check_redis("redis://127.0.0.1:1/0", True))
-    assert line.startswith("failure redis: Redis does not answer: ")
 
 
 @pytest.mark.parametrize("url", ["nonsense", "redis://[::1", "redis://:hunter#2@redis:6379", "redis://r:hunter2/0"])
@@ -126,15 +118,6 @@ def test_what_is_no_url_of_redis_is_found_and_not_repeated(database: Database, u
     assert lines(store_checks.check_redis(url, True)) == ["failure redis: REDIS_URL is not a URL of a Redis server"]
     assert lines(store_checks.check_runners(url)) == ["skipped runners: not checked without Redis"]
     assert lines(store_checks.check_clocks(database, url)) == ["ok clocks: all processes use the clock of this host"]
-
-
-def test_a_redis_without_the_command_for_its_settings_is_not_called_dead(redis_url: str) -> None:
-    with Redis.from_url(redis_url) as redis:
-        redis.config_set("appendonly", "no")
-        redis.acl_setuser("default", enabled=True, commands=["-config"])
-    assert lines(store_checks.check_redis(redis_url, True)) == [
-        "ok redis: Redis answers, writes to disk, and evicts nothing"
-    ]
 
 
 def test_a_redis_elsewhere_without_a_password_is_found() -> None:
@@ -146,38 +129,29 @@ def test_a_redis_elsewhere_without_a_password_is_found() -> None:
     assert not list(store_checks._check_password("redis://127.0.0.1/0", True))
 
 
-def register_worker(redis: Redis) -> RunnerWorker:
+def test_what_workers_and_a_scheduler_report_is_judged(redis_url: str) -> None:
+    missing = lines(store_checks.check_runners(redis_url))
+    redis = Redis.from_url(redis_url)
     worker = RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer)
     worker.register_birth()
-    return worker
-
-
-def test_workers_and_a_scheduler_that_report_are_in_order(redis_url: str) -> None:
-    redis = Redis.from_url(redis_url)
-    register_worker(redis)
     reports.report_queue(redis, reports.QueueReport(None))
+    good = lines(store_checks.check_runners(redis_url))
+    reports.report_queue(redis, reports.QueueReport(90))
+    reports.report_shortage(redis, worker.key, "no memory is left")
+    bad = lines(store_checks.check_runners(redis_url))
 
-    assert lines(store_checks.check_runners(redis_url)) == ["ok runners: 1 workers and a scheduler are alive"]
-
-
-def test_missing_processes_are_found(redis_url: str) -> None:
-    assert lines(store_checks.check_runners(redis_url)) == [
+    assert missing == [
         "failure runners: no worker has sent a heartbeat: no match is played",
         "failure runners: no scheduler watches the queue: no tournament advances",
     ]
-    assert lines(store_checks.check_runners("redis://127.0.0.1:1/0")) == ["skipped runners: not checked without Redis"]
-
-
-def test_a_queue_that_stalls_and_a_worker_that_lacks_something_are_found(redis_url: str) -> None:
-    redis = Redis.from_url(redis_url)
-    worker = register_worker(redis)
-    reports.report_queue(redis, reports.QueueReport(90))
-    reports.report_shortage(redis, worker.key, "no memory is left")
-
-    assert lines(store_checks.check_runners(redis_url)) == [
+    assert good == ["ok runners: 1 workers and a scheduler are alive"]
+    assert bad == [
         "failure runners: due work has waited for 90 s although a runner could claim it",
         "warning runners: a worker lacks resources: no memory is left",
     ]
+    silent = "redis://127.0.0.1:1/0"
+    assert lines(store_checks.check_runners(silent)) == ["skipped runners: not checked without Redis"]
+    assert lines(store_checks.check_redis(silent, True))[0].startswith("failure redis: Redis does not answer: ")
 
 
 def test_clocks_that_agree_are_in_order(database: Database, redis_url: str) -> None:

@@ -1,17 +1,67 @@
-"""Points exchanged between owners: API, file and page."""
+"""Points exchanged between owners: order, what chance explains, API, file and page."""
 
 import csv
 import io
 from datetime import UTC, date, datetime
+from math import sqrt
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
+from referee.bots.tables import Bot
+from referee.ladders.owner_exchanges import SLACK
 from referee.ladders.tables import Ladder, OwnerExchange
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
+from referee_extras.exchanges.listing import ExchangedPoints, list_exchanges
 from tests.api.conftest import Service
 from tests.database.world import World
+
+NOVEMBER = date(2026, 11, 1)
+
+
+@pytest.fixture(autouse=True)
+def in_november(world: World) -> None:
+    world.clock.moment = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+def listed(world: World, result: Result, month: date = NOVEMBER, limit: int = 50) -> list[ExchangedPoints]:
+    """Read all pages of this size."""
+    found, cursor = [], None
+    while True:
+        with world.database.read() as session:
+            page = list_exchanges(session, str(result.ladder_id), month, limit=limit, cursor=cursor)
+        found += page.items
+        cursor = page.next
+        if cursor is None:
+            return found
+
+
+def test_F5_who_gains_from_whom_is_listed_with_what_chance_explains_least_first(world: World) -> None:
+    one, other, third = world.bots(3)
+    for number in range(6):
+        result = world.play([one, other], choice=number % 2)
+    world.play([other, third])
+    owners = world_owners(world)
+
+    found = listed(world, result)
+
+    pairs = {frozenset([row.owner_id, row.loser_id]): row for row in found}
+    assert pairs[frozenset([owners[one], owners[other]])].encounters == 6
+    assert pairs[frozenset([owners[other], owners[third]])].encounters == 1
+    assert all(row.points >= 0 for row in found)
+    assert found == sorted(found, key=lambda row: -abs(row.deviation))
+    assert found == listed(world, result, limit=1)
+    for row in found:
+        assert row.chance > sqrt(SLACK)
+        assert row.deviation == pytest.approx(row.points / row.chance)
+    assert listed(world, result, date(2026, 10, 1)) == []
+
+
+def world_owners(world: World) -> dict[str, str]:
+    with world.database.read() as session:
+        return dict(session.execute(select(Bot.id, Bot.owner_id)).all())
+
 
 HTML = {"Accept": "text/html"}
 OCTOBER = date(2026, 10, 1)

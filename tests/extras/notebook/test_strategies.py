@@ -17,8 +17,8 @@ from referee.match.time_limits import Limits
 
 FOLDER = Path(__file__).parents[3] / "docs" / "strategies"
 STEPS = ("step 1", "step 2")
-SCENARIOS = 12
-MATCHES = 40
+SCENARIOS = 6
+MATCHES = 20
 named_game = pytest.mark.parametrize("game", sorted(catalogue()))
 
 

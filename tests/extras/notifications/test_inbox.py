@@ -1,26 +1,34 @@
-"""The inbox: what is kept for whom, reading it, and its limits."""
+"""The inbox: what is kept for whom, its limits, reading it over HTTP, and results, each told once."""
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from referee.accounts.tables import Account
 from referee.bots import bots, handshakes
 from referee.bots.checks import CheckOutcome
+from referee.bots.tables import Bot
 from referee.protocol.messages import PROTOCOL
 from referee.workflows.bots import check_claims, check_results, handshake_results
-from referee_extras.notifications import inbox, outbox, result_messages
-from referee_extras.notifications.notification_types import TYPES, describe_notification
-from referee_extras.notifications.tables import InboxEntry
-from tests.database.tournaments import answer_handshakes, entered, go_on, start
+from referee.workflows.ending import match_end
+from referee_extras.notifications import inbox, outbox, result_messages, sender, webhooks
+from referee_extras.notifications.notification_types import describe_notification
+from referee_extras.notifications.states import WebhookState
+from referee_extras.notifications.tables import Delivery, InboxEntry
+from tests.api.conftest import Person, Service
 from tests.database.world import World, manifest_of
 from tests.extras.retention.pruning import prune
+from tests.matches.test_chain import match_to_end
+from tests.surroundings import MASTER_KEY
 
 
-def entries(world: World, account_id: str, **how: Any) -> list[InboxEntry]:
+def entries(world: World, account_id: str) -> list[InboxEntry]:
     with world.database.read() as session:
-        return inbox.list_entries(session, account_id, limit=100, **how).items
+        return inbox.list_entries(session, account_id, limit=100).items
 
 
 def emit(world: World, account_id: str, event: str = "bot.unhealthy", **payload: Any) -> None:
@@ -33,26 +41,20 @@ def owner_of(world: World, bot_id: str) -> str:
         return bots.get_bot(session, bot_id).owner_id
 
 
-def test_what_webhooks_report_is_in_the_inbox_without_a_webhook(world: World) -> None:
-    organiser = world.account("organiser")
-    tournament_id, (absent, present, third) = entered(world, 3, created_by=organiser)
-    start(world, tournament_id)
-    answer_handshakes(world.database, absent=[absent])
-    go_on(world.database, tournament_id)
-    (claim,) = world.claim(9)
-    world.finish(claim)
-    go_on(world.database, tournament_id)
-    with world.database.write() as session:
-        result_messages.report_results(session)
+def test_E21_an_inbox_keeps_a_limited_number_of_the_newest_entries_and_old_ones_are_pruned(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox, "MAX_ENTRIES", 3)
+    mine, other = world.account(), world.account()
+    emit(world, other, name="old")
+    for number in range(5):
+        emit(world, mine, name=str(number))
 
-    events = {bot: [entry.event for entry in entries(world, owner_of(world, bot))] for bot in (absent, present, third)}
-
-    assert events == {
-        absent: ["tournament.finished", "bot.unhealthy"],
-        present: ["tournament.finished"],  # its match belongs to the tournament
-        third: ["tournament.finished"],
-    }
-    assert [entry.event for entry in entries(world, organiser)] == ["tournament.finished"]
+    assert [entry.payload["name"] for entry in entries(world, mine)] == ["4", "3", "2"]
+    world.clock.moment += timedelta(days=91)
+    emit(world, other, name="new")
+    assert prune(world, "notifications", days=90) == 4
+    assert [entry.payload["name"] for entry in entries(world, other)] == ["new"]
 
 
 def test_a_deleted_account_gets_no_entry(world: World) -> None:
@@ -61,9 +63,9 @@ def test_a_deleted_account_gets_no_entry(world: World) -> None:
         session.get_one(Account, deleted).deleted_at = world.clock.utc_now()
 
     with world.database.write() as session:
-        added = inbox.add_entries(session, "bot.unhealthy", [([deleted, other], {})])
+        inbox.add_entries(session, "bot.unhealthy", [([deleted, other], {})])
 
-    assert (added, len(entries(world, deleted)), len(entries(world, other))) == (1, 0, 1)
+    assert (len(entries(world, deleted)), len(entries(world, other))) == (0, 1)
 
 
 def check(world: World, bot_id: str, version: str, *passed: str) -> None:
@@ -92,52 +94,124 @@ def test_a_failed_check_of_a_certified_bot_is_in_the_inbox_and_a_passed_one_is_n
     assert "lost its certificate for Pool Nap" in describe_notification(entry.event, entry.payload).text
 
 
-def test_entries_are_read_marked_and_counted_only_for_their_account(world: World) -> None:
-    mine, other = world.account(), world.account()
-    for number in range(3):
-        emit(world, mine, name=str(number))
-    emit(world, other)
-    (newest, *_) = entries(world, mine)
-    (foreign,) = entries(world, other)
+def complain(service: Service, account_id: str, number: int) -> None:
+    with service.database.write() as session:
+        payload = {"bot": f"bot_{'0' * 26}", "name": f"Bot {number}", "tournament": None, "reason": "deadline"}
+        outbox.emit(session, "bot.unhealthy", [account_id], payload)
+
+
+def test_an_inbox_is_paged_counted_and_marked(service: Service, owner: Person) -> None:
+    for number in range(5):
+        complain(service, owner.id, number)
+
+    first = owner.get("/accounts/me/inbox?limit=2").get_json()
+    second = owner.get(f"/accounts/me/inbox?limit=2&cursor={first['next']}").get_json()
+    shown = [entry["text"] for entry in first["items"] + second["items"]]
+    ids = {"ids": [entry["id"] for entry in first["items"]]}
+    some = owner.post("/accounts/me/inbox/read", ids).get_json()
+    unread, marked = (owner.get(f"/accounts/me/inbox?unread={text}").get_json()["items"] for text in ("true", "false"))
+    rest = owner.ask("POST", "/accounts/me/inbox/read").get_json()
+
+    assert shown == [f"Bot {number} did not answer: deadline" for number in (4, 3, 2, 1)]
+    assert {entry["path"] for entry in first["items"]} == {f"/bots/bot_{'0' * 26}"}
+    assert (some, len(unread), rest) == ({"unread": 3}, 3, {"unread": 0})
+    assert [entry["id"] for entry in marked] == ids["ids"]
+    assert owner.get("/accounts/me/inbox/unread").get_json() == {"unread": 0}
+
+
+def test_E5_an_inbox_is_its_owners_alone(service: Service, owner: Person) -> None:
+    complain(service, owner.id, 1)
+    other = service.person()
+    (entry,) = owner.get("/accounts/me/inbox").get_json()["items"]
+
+    other.post("/accounts/me/inbox/read", {"ids": [entry["id"]]})
+
+    assert other.get("/accounts/me/inbox").get_json()["items"] == []
+    assert owner.get("/accounts/me/inbox/unread").get_json() == {"unread": 1}
+    assert service.anonymous().get("/api/v1/accounts/me/inbox").status_code == 401
+
+
+def report(world: World) -> None:
+    with world.database.write() as session:
+        result_messages.report_results(session)
+
+
+def subscribe(world: World, bot_id: str) -> None:
+    with world.database.write() as session:
+        owner = session.get_one(Bot, bot_id).owner_id
+        made = webhooks.create(session, owner, "https://hooks.example.org", ["match.finished"])
+        made.status = WebhookState.ACTIVE
+
+
+def sent(world: World) -> list[Any]:
+    """Return the data of the messages about results, in the order of the results."""
+    with world.database.read() as session:
+        bodies = session.scalars(select(Delivery.body).where(Delivery.event == "match.finished")).all()
+    return [json.loads(body)["data"] for body in bodies]
+
+
+def test_the_result_of_a_match_that_an_account_arranged_is_in_the_inbox(world: World) -> None:
+    result = world.play(world.bots(2), rated=False)
+    report(world)
+
+    with world.database.read() as session:
+        names = [session.get_one(Bot, bot_id).name for bot_id in result.bots]
+    winner, loser = names if result.placements[0] == 1 else reversed(names)
+    for bot_id in result.bots:
+        (entry,) = entries(world, owner_of(world, bot_id))
+        described = describe_notification(entry.event, entry.payload)
+        assert described.path == f"/matches/{result.match_id}"
+        assert described.text == f"{winner} won a match of Saint Poker against {loser}."
+
+
+def test_matches_that_end_together_are_listed_in_the_order_of_their_ends(world: World) -> None:
+    bots = world.bots(2)
+    ends = [match_to_end(world, bots) for _ in range(3)]
+    with world.database.write() as session:
+        match_end.finish_matches(session, ends, master_key=MASTER_KEY)
+
+    report(world)
+
+    newest_first = [end.tail.match_id for end in reversed(ends)]
+    assert [[entry.payload["match"] for entry in entries(world, owner_of(world, bot))] for bot in bots] == [
+        newest_first,
+        newest_first,
+    ]
+
+
+def test_a_message_has_the_rating_changes_that_are_stored_and_what_a_crash_interrupts_is_reported_later(
+    world: World,
+) -> None:
+    bots = world.bots(2)
+    subscribe(world, bots[0])
+    result = world.play(bots)
 
     with world.database.write() as session:
-        marked = inbox.mark_read(session, mine, [newest.id, foreign.id, "inb_unknown"])
-        unread = inbox.count_unread(session, mine), inbox.count_unread(session, other)
-        rest = inbox.mark_read(session, mine), inbox.mark_read(session, mine)
+        result_messages.report_results(session)
+        session.rollback()
+    assert sent(world) == []
+    report(world)
 
-    assert (marked, unread, rest) == (1, (2, 1), (2, 0))
-    assert [entry.payload["name"] for entry in entries(world, mine)] == ["2", "1", "0"]
-    assert entries(world, mine, unread=True) == []
-    assert len(entries(world, mine, unread=False)) == 3
-
-
-def test_E21_an_inbox_keeps_a_limited_number_of_the_newest_entries(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inbox, "MAX_ENTRIES", 3)
-    mine, other = world.account(), world.account()
-    emit(world, other)
-    for number in range(5):
-        emit(world, mine, name=str(number))
-
-    assert [entry.payload["name"] for entry in entries(world, mine)] == ["4", "3", "2"]
-    assert len(entries(world, other)) == 1
+    (message,) = sent(world)
+    changes = [seat["rating"]["change_micro"] for seat in message["seats"]]
+    assert (message["match"], message["tournament"]) == (result.match_id, None)
+    assert [seat["bot"] for seat in message["seats"]] == result.bots
+    assert [seat["placement"] for seat in message["seats"]] == result.placements
+    assert changes[0] == -changes[1] != 0
 
 
-def test_old_entries_are_pruned(world: World) -> None:
-    account = world.account()
-    emit(world, account, name="old")
-    world.clock.moment += timedelta(days=91)
-    emit(world, account, name="new")
+def test_each_result_is_reported_once_by_whoever_comes_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_messages, "BATCH", 2)
+    bots = world.bots(2)
+    subscribe(world, bots[0])
+    played = [world.play(bots).match_id for _ in range(3)]
+    with world.database.read() as session:
+        assert sender.has_due(session)
 
-    assert prune(world, "notifications", days=90) == 1
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(2):
+            list(threads.map(lambda _: report(world), range(4)))
 
-    assert [entry.payload["name"] for entry in entries(world, account)] == ["new"]
-
-
-@pytest.mark.parametrize("event", list(TYPES))
-def test_every_notification_has_a_sentence_even_without_members(event: str) -> None:
-    described = describe_notification(event, {})
-
-    assert described.text
-    assert described.path.startswith("/")
+    assert sorted(message["match"] for message in sent(world)) == sorted(played)
+    with world.database.read() as session:
+        assert not result_messages.has_unreported(session)

@@ -5,11 +5,9 @@ import base64
 import hashlib
 import hmac
 import json
-import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -196,26 +194,6 @@ def test_silence_redirects_refusals_and_forbidden_addresses_fail_and_hold_nobody
     asyncio.run(story())
 
 
-def test_a_day_of_failing_disables_a_webhook(world: World) -> None:
-    with socket.socket() as nobody:  # bound, so that no other process gets the port, but not listening
-        nobody.bind(("127.0.0.1", 0))
-        webhook_id = world.webhook(f"http://127.0.0.1:{nobody.getsockname()[1]}")
-        world.emit()
-        began = world.clock.moment
-
-        async def story() -> None:
-            while world.state(webhook_id).status == "active":
-                await world.deliver(chance=lambda: 0.0)
-                world.clock.moment = max(world.clock.moment, world.last(webhook_id).due_at)
-
-        asyncio.run(story())
-
-    last = world.last(webhook_id)
-    assert (last.status, last.attempts) == ("failed", deliveries.ATTEMPTS)
-    assert timedelta(days=1) < world.clock.moment - began < timedelta(days=2)
-    assert "unreachable" in str(world.state(webhook_id).status_reason)
-
-
 def test_a_claim_that_had_to_look_long_is_followed_by_a_rest(world: World) -> None:
     times = iter([10.0, 10.5, 10.5, 15.4, 15.6, 15.6])  # asked and answered, at the end of it; asked; asked, answered
 
@@ -287,20 +265,3 @@ def test_a_chat_service_gets_its_own_format_retried_like_any_other(
         assert json.loads(body) == expected
         assert headers["Content-Type"] == "application/json"
         assert "webhook-signature" not in headers
-
-
-def test_a_chat_service_at_a_private_address_is_not_called(world: World) -> None:
-    async def scenario() -> tuple[Receiver, str]:
-        async with receivers([]) as (receiver,):
-            webhook_id = world.webhook(receiver.url, kind=WebhookKind.SLACK)
-            world.emit()
-            strict = Policy.from_settings(replace(world.settings, egress_allow=""))
-            sender = WebhookSender(DatabaseThread(world.database, master_key=MASTER_KEY), strict, SECRETS_OF)
-            await sender.start_due()
-            await sender.wait()
-            return receiver, webhook_id
-
-    receiver, webhook_id = asyncio.run(scenario())
-
-    assert receiver.got == []
-    assert "egress_denied" in str(world.last(webhook_id).last_error)

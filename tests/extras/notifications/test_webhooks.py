@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, select, update
 
-from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded, StaleEpoch
+from referee.errors import Conflict, NotFound, StaleEpoch
 from referee.events import BotDeleted
 from referee_extras.notifications import deliveries, outbox, personal_data, webhooks
 from referee_extras.notifications.deliveries import DeliveryJob, DeliveryOutcome
@@ -85,7 +85,7 @@ def test_names_are_replaced_in_many_messages_without_holding_all_of_them(hooks: 
     with hooks.world.database.write() as session:
         (made,) = session.scalars(select(Delivery).where(Delivery.event == "match.finished"))
         same = {column.key: getattr(made, column.key) for column in Delivery.__table__.columns}
-        session.execute(insert(Delivery), [{**same, "id": f"dlv_{n:026}", "body": body} for n in range(1000)])
+        session.execute(insert(Delivery), [{**same, "id": f"dlv_{n:026}", "body": body} for n in range(600)])
 
     with hooks.world.database.write() as session:
         tracemalloc.start()
@@ -96,55 +96,33 @@ def test_names_are_replaced_in_many_messages_without_holding_all_of_them(hooks: 
     with hooks.world.database.read() as session:
         bodies = session.scalars(select(Delivery.body).where(Delivery.webhook_id == webhook_id, Delivery.id < "dlv_1"))
         names = [json.loads(text)["data"]["seats"][0]["name"] for text in bodies if b"seats" in text]
-    assert names == ["deleted bot"] * 1000
-    assert peak < 1000 * len(body) / 2
+    assert names == ["deleted bot"] * 600
+    assert peak < 600 * len(body) / 2
 
 
-def test_a_webhook_is_active_once_its_ping_was_answered(hooks: Hooks) -> None:
-    webhook_id = hooks.create()
-    assert hooks.emit() == 0  # nobody has verified the address
-    (parcel,) = hooks.claim()
-
-    delivered = hooks.finish(parcel, WELL)
-
-    assert json.loads(parcel.body)["type"] == "ping"
-    assert (delivered.status, delivered.attempts, delivered.response_status) == ("delivered", 1, 200)
-    assert hooks.webhook(webhook_id).status == "active"
-    assert hooks.emit() == 1
-
-
-def test_only_those_are_told_who_asked_and_only_if_the_transaction_holds(hooks: Hooks) -> None:
-    hooks.active(URL, "bot.unhealthy", "match.finished")
+def test_those_are_told_who_asked_once_their_address_has_answered_a_ping(hooks: Hooks) -> None:
+    webhook_id = hooks.create(URL, "bot.unhealthy", "match.finished")
     stranger = Hooks(hooks.world, hooks.world.account())
+    assert hooks.emit() == 0  # nobody has verified the address
+    (ping,) = hooks.claim()
+    delivered = hooks.finish(ping, WELL)
     stranger.active()
 
+    assert json.loads(ping.body)["type"] == "ping"
+    assert (delivered.status, delivered.attempts, delivered.response_status) == ("delivered", 1, 200)
+    assert hooks.webhook(webhook_id).status == "active"
     assert hooks.emit(event="tournament.started") == 0
     with hooks.world.database.write() as session:
         assert outbox.emit(session, "match.finished", [hooks.account_id, stranger.account_id], {}) == 2
         session.rollback()
     assert hooks.claim() == []
     assert hooks.emit(event="bot.unhealthy") == 1
-
     (parcel,) = hooks.claim()
     body = json.loads(parcel.body)
     assert body == {"type": "bot.unhealthy", "timestamp": body["timestamp"], "data": {"n": 0}}
     assert body["timestamp"].endswith("Z")
     with hooks.world.database.write() as session, pytest.raises(ValueError, match="16384 bytes"):
         outbox.emit(session, "match.finished", [hooks.account_id], {"much": "x" * 16_384})
-
-
-def test_bad_events_and_too_many_webhooks_are_refused(hooks: Hooks) -> None:
-    for events in ([], ["ping"], ["match.finished", "match.begun"]):
-        with pytest.raises(BadOption), hooks.world.database.write() as session:
-            webhooks.create(session, hooks.account_id, URL, events)
-    for _ in range(webhooks.PER_ACCOUNT):
-        webhook_id = hooks.create()
-
-    with pytest.raises(QuotaExceeded):
-        hooks.create()
-    with hooks.world.database.write() as session:
-        webhooks.remove(session, webhook_id)
-    hooks.create()
 
 
 def test_a_delivery_is_tried_nine_times_ever_later_then_has_failed(hooks: Hooks) -> None:
@@ -183,8 +161,11 @@ def test_a_webhook_is_disabled_after_a_day_of_failing_and_enabled_by_a_new_ping(
     webhook = hooks.webhook(webhook_id)
     assert (webhook.status, webhook.failing_since) == ("disabled", None)
     assert "every delivery failed for a day" in str(webhook.status_reason)
-    with pytest.raises(Conflict), hooks.world.database.write() as session:
-        webhooks.ping(session, webhook_id)
+    with hooks.world.database.write() as session:
+        with pytest.raises(Conflict, match="Enable it first"):
+            webhooks.ping(session, webhook_id)
+        with pytest.raises(Conflict, match="only to active webhooks"):
+            deliveries.redeliver(session, last.delivery_id, account_id=hooks.account_id)
     with hooks.world.database.read() as session:
         second, first, _ = deliveries.list_deliveries(session, webhook_id).items
     assert [first.id, first.status, second.status] == [last.delivery_id, "failed", "failed"]
@@ -195,7 +176,11 @@ def test_a_webhook_is_disabled_after_a_day_of_failing_and_enabled_by_a_new_ping(
     (ping,) = hooks.claim()
     hooks.finish(ping, WELL)
     with hooks.world.database.write() as session:
+        with pytest.raises(NotFound):
+            deliveries.redeliver(session, second.id, account_id="acc_of_somebody_else")
         deliveries.redeliver(session, second.id, account_id=hooks.account_id)
+        with pytest.raises(Conflict, match="already due"):
+            deliveries.redeliver(session, second.id, account_id=hooks.account_id)
     (again,) = hooks.claim()
     assert (again.delivery_id, again.body) == (second.id, second.body)
     assert hooks.finish(again, WELL).attempts == 1
@@ -231,37 +216,27 @@ def test_410_disables_at_once_and_an_unproven_address_is_not_called_for_days(hoo
     assert (hooks.webhook(gone).status, hooks.webhook(gone).status_reason) == ("disabled", "it answered 410 Gone")
 
 
-def test_a_lost_claim_is_sent_again_with_the_same_id_and_the_late_answer_counts_for_nothing(hooks: Hooks) -> None:
+def test_a_lost_claim_is_an_attempt_with_the_same_id_and_one_given_back_or_failed_by_us_is_none(hooks: Hooks) -> None:
     hooks.active()
     hooks.emit()
     (lost,) = hooks.claim()
     assert hooks.claim() == []  # claimed
-
     hooks.lose_leases()
     (again,) = hooks.claim()
-
     assert (again.delivery_id, again.body, again.epoch) == (lost.delivery_id, lost.body, lost.epoch + 1)
     with pytest.raises(StaleEpoch):
         hooks.finish(lost, WELL)
-    assert hooks.finish(again, WELL).attempts == 2
-
-
-def test_what_fells_every_sender_is_given_up_and_what_is_given_back_is_no_attempt(hooks: Hooks) -> None:
-    hooks.active()
-    hooks.emit()
-    (parcel,) = hooks.claim()
     with hooks.world.database.write() as session:
-        assert deliveries.release_claims(session, [parcel]) == 1
-    assert hooks.delivery(parcel.delivery_id).attempts == 0
+        assert deliveries.release_claims(session, [again]) == 1
+    assert hooks.delivery(lost.delivery_id).attempts == 1
+
     (parcel,) = hooks.claim()
     ours = hooks.finish(parcel, DeliveryOutcome(None, "uplink_down: on our side", is_our_outage=True))
-    assert (ours.status, ours.attempts, hooks.webhook(parcel.webhook_id).failing_since) == ("due", 0, None)
-
+    assert (ours.status, ours.attempts, hooks.webhook(parcel.webhook_id).failing_since) == ("due", 1, None)
     hooks.world.clock.moment = ours.due_at
-    for _ in range(deliveries.ATTEMPTS):
+    for _ in range(deliveries.ATTEMPTS - 1):
         assert len(hooks.claim()) == 1
         hooks.lose_leases()
-
     assert hooks.claim() == []
     assert hooks.delivery(parcel.delivery_id).status == "failed"
 
@@ -353,59 +328,34 @@ def test_a_moved_webhook_is_proven_anew_and_what_was_due_goes_to_the_new_address
     assert (again.delivery_id, again.url) == (old.delivery_id, "https://new.example.org/")
 
 
-def test_a_rotated_secret_signs_beside_the_one_before_for_a_day(hooks: Hooks) -> None:
+def test_a_rotated_secret_signs_beside_the_one_before_for_a_day_and_a_deleted_webhook_takes_its_messages_along(
+    hooks: Hooks,
+) -> None:
     webhook_id = hooks.active()
     with hooks.world.database.write() as session:
         webhooks.rotate_secret(session, webhook_id)
     hooks.emit(2)
-
     first, second = hooks.claim()
-    assert first.secret_generations == (2, 1)
     with hooks.world.database.write() as session:
         deliveries.release_claims(session, [second])
     hooks.world.clock.moment += timedelta(hours=25)
     (second,) = hooks.claim()
-    assert second.secret_generations == (2,)
+    assert [job.secret_generations for job in (first, second)] == [(2, 1), (2,)]
 
-
-def test_a_deleted_webhook_takes_its_messages_along_and_old_ones_are_forgotten(hooks: Hooks) -> None:
-    kept, removed = hooks.active(), hooks.active()
-    hooks.emit()
-    parcels = {parcel.webhook_id: parcel for parcel in hooks.claim()}
     with hooks.world.database.write() as session:
-        webhooks.remove(session, removed)
-        with pytest.raises(NotFound):
-            webhooks.get_webhook(session, removed)
+        webhooks.remove(session, webhook_id)
     with pytest.raises(StaleEpoch):
-        hooks.finish(parcels[removed], WELL)
-    hooks.finish(parcels[kept], WELL)
+        hooks.finish(second, WELL)
 
-    with hooks.world.database.read() as session:
-        page = deliveries.list_deliveries(session, kept, limit=1)
-        assert [delivery.event for delivery in page.items] == ["match.finished"]
-        rest = deliveries.list_deliveries(session, kept, limit=1, cursor=page.next)
-        assert ([delivery.event for delivery in rest.items], rest.next) == (["ping"], None)
-    assert prune(hooks.world, "deliveries", days=30) == 0
-    hooks.world.clock.moment += timedelta(days=31)
+
+def test_old_deliveries_that_are_over_are_pruned(hooks: Hooks) -> None:
+    hooks.active()
     hooks.emit()
+    hooks.finish(hooks.claim()[0], WELL)
+
+    assert prune(hooks.world, "deliveries", days=30) == 0
+    hooks.emit()
+    hooks.world.clock.moment += timedelta(days=31)
     assert prune(hooks.world, "deliveries", days=30) == 2
     with hooks.world.database.read() as session:
-        assert len(list(session.scalars(select(Delivery)))) == 1
-
-
-def test_only_what_is_over_can_be_sent_again_and_only_by_its_owner(hooks: Hooks) -> None:
-    webhook_id = hooks.active()
-    hooks.emit()
-    (parcel,) = hooks.claim()
-    with hooks.world.database.write() as session:
-        with pytest.raises(Conflict):
-            deliveries.redeliver(session, parcel.delivery_id, account_id=hooks.account_id)
-        with pytest.raises(NotFound):
-            deliveries.redeliver(session, parcel.delivery_id, account_id="acc_of_somebody_else")
-    hooks.finish(parcel, WELL)
-    with hooks.world.database.write() as session:
-        revision = webhooks.get_webhook(session, webhook_id).revision
-        webhooks.edit(session, webhook_id, revision=revision, enabled=False)
-        with pytest.raises(Conflict):
-            deliveries.redeliver(session, parcel.delivery_id, account_id=hooks.account_id)
-    assert hooks.webhook(webhook_id).status_reason == "by its owner"
+        assert session.scalars(select(Delivery.status)).all() == ["due"]

@@ -96,20 +96,21 @@ def test_a_stranger_finds_nothing_and_nobody_gets_in_without_a_token(service: Se
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://a.example/", "https://169.254.169.254/", "https://[::1]/", "https://a.example/?x", 5]
+    ("field", "value"),
+    [
+        *(("url", "ftp://a.example/"), ("url", "https://169.254.169.254/"), ("url", "https://[::1]/")),
+        *(("url", "https://a.example/?x"), ("url", 5)),
+        *(("events", []), ("events", ["ping"]), ("events", ["match.begun"]), ("events", "match.finished")),
+        ("events", None),
+    ],
 )
-def test_an_address_that_may_not_be_called_is_refused(owner: Person, url: object) -> None:
-    answer = owner.post("/webhooks", {**NEW, "url": url})
-
-    assert (answer.status_code, fields_of(answer)) == (422, {"url"})
-
-
-@pytest.mark.parametrize("events", [[], ["ping"], ["match.begun"], "match.finished", None])
-def test_events_that_are_none_are_refused(owner: Person, events: object) -> None:
-    answer = owner.post("/webhooks", {**NEW, "events": events})
+def test_addresses_that_may_not_be_called_and_events_that_are_none_are_refused(
+    owner: Person, field: str, value: object
+) -> None:
+    answer = owner.post("/webhooks", {**NEW, field: value})
 
     assert answer.status_code == 422
-    assert {field.partition("[")[0] for field in fields_of(answer)} == {"events"}
+    assert {named.partition("[")[0] for named in fields_of(answer)} == {field}
 
 
 def test_deliveries_are_listed_newest_first_and_sent_again_when_asked(service: Service, owner: Person) -> None:
@@ -158,17 +159,17 @@ def test_E26_the_url_of_a_chat_webhook_is_masked_wherever_it_is_shown(service: S
     assert json.loads(told[3])["webhooks"][0]["url"] == "https://discord.com/…nnel"
 
 
-@pytest.mark.parametrize("shown", ["https://slack.example/…nnel", "https://slack.example/%E2%80%A6nnel"])
-def test_a_masked_url_replaces_no_real_one(service: Service, owner: Person, shown: str) -> None:
+def test_a_masked_url_replaces_no_real_one(service: Service, owner: Person) -> None:
     url = f"https://slack.example{SECRET_PATH}"
     hook = owner.post("/webhooks", {**NEW, "url": url, "kind": "slack"}).get_json()
     path = f"/webhooks/{hook['id']}"
 
-    refused = owner.ask("PATCH", path, {"If-Match": "*"}, json={"url": shown, "events": ["match.finished"]})
+    for shown in ("https://slack.example/…nnel", "https://slack.example/%E2%80%A6nnel"):
+        refused = owner.ask("PATCH", path, {"If-Match": "*"}, json={"url": shown, "events": ["match.finished"]})
+        assert (refused.status_code, fields_of(refused)) == (422, {"url"})
     edited = owner.ask("PATCH", path, {"If-Match": "*"}, json={"events": ["match.finished"]})
 
     assert hook["url"] == "https://slack.example/…nnel"
-    assert (refused.status_code, fields_of(refused)) == (422, {"url"})
     assert edited.status_code == 200
     assert [job.url for job in claimed(service)] == [url]
 
@@ -186,16 +187,19 @@ def test_an_edit_of_a_url_that_looks_the_same_once_masked_is_not_overwritten(own
     assert statuses == [200, 412]
 
 
-@pytest.mark.parametrize("host", ["discord.com", "canary.discord.com", "discordapp.com:443", "hooks.slack.com"])
-def test_E26_the_url_of_a_chat_service_is_masked_for_signed_messages_too(owner: Person, host: str) -> None:
-    hook = owner.post("/webhooks", {**NEW, "url": f"https://{host}{SECRET_PATH}"}).get_json()
-    other = owner.post("/webhooks", {**NEW, "url": f"https://notdiscord.com{SECRET_PATH}"}).get_json()
-
-    assert hook["url"] == f"https://{host.removesuffix(':443')}/…nnel"
-    assert other["url"].endswith(SECRET_PATH)
-
-
-def test_a_short_url_of_a_chat_webhook_shows_nothing_but_its_host(owner: Person) -> None:
-    hook = owner.post("/webhooks", {**NEW, "url": "https://chat.example:8443/hooks/abc", "kind": "slack"}).get_json()
-
-    assert hook["url"] == "https://chat.example:8443/…"
+@pytest.mark.parametrize(
+    ("kind", "url", "shown"),
+    [
+        ("signed", f"https://discord.com{SECRET_PATH}", "https://discord.com/…nnel"),
+        ("signed", f"https://canary.discord.com{SECRET_PATH}", "https://canary.discord.com/…nnel"),
+        ("signed", f"https://discordapp.com:443{SECRET_PATH}", "https://discordapp.com/…nnel"),
+        ("signed", f"https://hooks.slack.com{SECRET_PATH}", "https://hooks.slack.com/…nnel"),
+        ("signed", f"https://notdiscord.com{SECRET_PATH}", f"https://notdiscord.com{SECRET_PATH}"),
+        ("slack", "https://chat.example:8443/hooks/abc", "https://chat.example:8443/…"),
+        ("slack", "https://chat.example/hooks/0123456789", "https://chat.example/…6789"),
+    ],
+)
+def test_E26_the_url_of_a_chat_service_is_masked_for_signed_messages_too(
+    owner: Person, kind: str, url: str, shown: str
+) -> None:
+    assert owner.post("/webhooks", {**NEW, "url": url, "kind": kind}).get_json()["url"] == shown

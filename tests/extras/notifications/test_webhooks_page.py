@@ -17,12 +17,12 @@ from referee.botclient.address_guard import Policy
 from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
 from referee.workflows.accounts import account_recovery
-from referee_extras.notifications import deliveries, outbox, result_messages, webhooks
+from referee_extras.notifications import deliveries, inbox, outbox, result_messages, webhooks
 from referee_extras.notifications.notification_types import SUBSCRIBABLE_TYPES, TYPES
+from referee_extras.notifications.pruned_kinds import OFFERED
 from referee_extras.notifications.schemas import NewWebhook
 from referee_extras.notifications.states import WebhookState
 from referee_extras.notifications.tables import Delivery
-from referee_extras.retention.limits import DAYS_30
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for
@@ -94,18 +94,18 @@ def test_the_tables_of_the_page_are_those_of_the_code(tmp_path: Path) -> None:
         f"| concurrent calls to one URL | {deliveries.PER_TARGET}, or {deliveries.PER_FAILING_TARGET} while it fails |",
         f"| pending messages | {deliveries.MAX_QUEUE_LENGTH:,};",
         f"| concurrent calls for one account | {deliveries.PER_ACCOUNT} |",
-        f"| deliveries are listed for | {DAYS_30} |",
+        f"| deliveries are listed for | {OFFERED['deliveries'].default} |",
         f"is attempted at most {deliveries.VERIFICATION_ATTEMPTS} times",
     ):
         assert said in PAGE.replace("\n", " ")
 
 
-def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
+def test_what_is_sent_has_the_form_of_the_examples_and_is_in_inboxes(world: World) -> None:
     organiser = world.account("organiser")
-    tournament_id, (absent, present, _) = entered(world, 3, created_by=organiser)
+    tournament_id, (absent, present, third) = entered(world, 3, created_by=organiser)
     with world.database.write() as session:
-        owners = [bots.get_bot(session, bot_id).owner_id for bot_id in (absent, present)]
-        for account_id in (organiser, *owners):
+        owners = [bots.get_bot(session, bot_id).owner_id for bot_id in (absent, present, third)]
+        for account_id in (organiser, *owners[:2]):
             webhooks.create(
                 session, account_id, "https://hooks.example.org", SUBSCRIBABLE_TYPES
             ).status = WebhookState.ACTIVE
@@ -130,3 +130,11 @@ def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
     }
     for event, body in sent:
         assert form(body) == form(EXAMPLES[event]), event
+    with world.database.read() as session:
+        kept = [[entry.event for entry in inbox.list_entries(session, id).items] for id in (*owners, organiser)]
+    assert kept == [
+        ["tournament.finished", "bot.unhealthy"],
+        ["tournament.finished"],  # its match belongs to the tournament
+        ["tournament.finished"],  # without a webhook
+        ["account.recovery_code_made", "account.recovered", "tournament.finished"],
+    ]

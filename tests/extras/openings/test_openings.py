@@ -66,29 +66,22 @@ def test_D8_ended_openings_are_listed_and_name_their_bots_when_the_match_is_over
     assert group_id in client.get(f"/matches/{match_id}").text
 
 
-def test_ended_openings_are_filtered_by_ladder(service: Service, world: World) -> None:
+def test_ended_openings_are_filtered_by_ladder_and_paged(service: Service, world: World) -> None:
     bots, client = world.bots(2), service.anonymous()
-    match_id = world.match(bots, rated=True)
-    end_opening(world, match_id, [bots[0]])
-    (claim,) = world.claim()
+    ids = [world.match(bots, rated=True), *(world.match(bots) for _ in range(2))]
+    ended = {end_opening(world, match_id, [bots[0]]) for match_id in ids}
+    (claim,) = world.claim(match_id=ids[0])
     world.finish(claim)
     (ladder,) = client.get("/api/v1/ladders").get_json()["items"]
 
-    found = client.get(f"/api/v1/openings?ladder={ladder['id']}").get_json()["items"]
-    none = client.get(f"/api/v1/openings?ladder=lad_{'0' * 26}").get_json()["items"]
-
-    assert [item["matches"] for item in found] == [[match_id]]
-    assert none == []
-    assert "Openings that ended without a deal: 1" in client.get(f"/ladders/{ladder['id']}").text
-
-
-def test_pages_of_the_list_follow_one_another(service: Service, world: World) -> None:
-    bots, client = world.bots(2), service.anonymous()
-    ended = {end_opening(world, world.match(bots), [bots[0]]) for _ in range(3)}
-
+    found, none = (
+        client.get(f"/api/v1/openings?ladder={id}").get_json()["items"] for id in (ladder["id"], f"lad_{'0' * 26}")
+    )
     first = client.get("/api/v1/openings?limit=2").get_json()
     second = client.get(f"/api/v1/openings?limit=2&cursor={first['next']}").get_json()
 
+    assert ([item["matches"] for item in found], none) == ([[ids[0]]], [])
+    assert "Openings that ended without a deal: 1" in client.get(f"/ladders/{ladder['id']}").text
     assert {item["id"] for item in first["items"] + second["items"]} == ended
     assert second["next"] is None
 

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from referee.bots import bots, house_bots
 from referee.bots.states import BotState
@@ -40,28 +40,28 @@ def rated(service: Service, owner: Person) -> str:
     return str(winner)
 
 
-def test_a_badge_has_the_rank_and_the_rating(service: Service, rated: str) -> None:
-    label, value = words(badge(service, rated))
+def test_a_badge_has_the_rank_and_the_rating_and_is_as_wide_as_they_are(service: Service, rated: str) -> None:
+    drawn = badge(service, rated)
 
+    label, value = words(drawn)
     assert label == "Saint Poker"
     assert re.fullmatch(r"#1 of 2, 1\u202f5\d\d", value)
     assert words(badge(service, rated, "?game=saint-poker")) == [label, value]
+    widths = [round(measure(text, SIZE)) for text in (label, value)]
+    assert [float(element.get("textLength", 0)) for element in drawn.iter(f"{SVG}text")] == widths
+    assert float(drawn.get("width", 0)) == sum(widths) + 4 * PADDING
 
 
 def test_a_bot_without_a_rating_has_a_true_badge(service: Service, owner: Person, rated: str) -> None:
-    unrated = service.verified_bot(owner)["id"]
+    unrated, client = service.verified_bot(owner)["id"], service.anonymous()
+    with service.database.write() as session:
+        house = house_bots.get_or_create_house_bot(session, "sound").id
 
     assert words(badge(service, unrated)) == ["Referee", "not rated yet"]
     assert words(badge(service, rated, "?game=pool-nap")) == ["Pool Nap", "not rated yet"]
-
-
-def test_a_house_player_is_called_one(service: Service) -> None:
-    with service.database.write() as session:
-        house = house_bots.get_or_create_house_bots(session)
-        bot = session.scalars(select(Bot.id).where(Bot.status == BotState.HOUSE)).first()
-
-    assert house
-    assert words(badge(service, str(bot))) == ["Referee", "house player"]
+    assert words(badge(service, house)) == ["Referee", "house player"]
+    assert fields_of(client.get(f"/bots/{rated}/badge.svg?game=chess")) == {"game"}
+    assert client.get(f"/bots/bot_{'0' * 26}/badge.svg").status_code == 404
 
 
 @pytest.mark.parametrize("state", [BotState.PAUSED, BotState.RETIRED])
@@ -78,15 +78,6 @@ def test_a_bot_that_does_not_play_has_a_badge_that_says_so_in_another_colour(
     assert fills[0] != fills[1]
 
 
-def test_the_widths_are_those_of_the_texts(service: Service, rated: str) -> None:
-    drawn = badge(service, rated)
-    texts = list(drawn.iter(f"{SVG}text"))
-
-    widths = [round(measure(str(element.text), SIZE)) for element in texts]
-    assert [float(element.get("textLength", 0)) for element in texts] == widths
-    assert float(drawn.get("width", 0)) == sum(widths) + 4 * PADDING
-
-
 def test_the_title_names_the_bot_escaped(service: Service, rated: str) -> None:
     hostile = '</title><script>alert("1")</script>'[:32]
     with service.database.write() as session:
@@ -101,25 +92,13 @@ def test_the_title_names_the_bot_escaped(service: Service, rated: str) -> None:
     assert not list(drawn.iter(f"{SVG}script"))
 
 
-def test_a_badge_is_cached_briefly_and_not_sent_again(service: Service, rated: str) -> None:
-    client, path = service.anonymous(), f"/bots/{rated}/badge.svg"
-    answer = client.get(path)
+def test_a_badge_is_cached_briefly_and_the_page_of_the_bot_has_its_markdown(service: Service, rated: str) -> None:
+    client, path, url = service.anonymous(), f"/bots/{rated}/badge.svg", service.settings.public_url
+    answer, page = client.get(path), client.get(f"/bots/{rated}").text
 
     assert answer.headers["Cache-Control"] == "public, max-age=300"
     assert re.fullmatch('"[0-9a-f]+"', answer.headers["ETag"])
     assert client.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
     assert answer.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
-
-
-def test_an_unknown_game_is_refused_and_an_unknown_bot_not_found(service: Service, rated: str) -> None:
-    client = service.anonymous()
-
-    assert fields_of(client.get(f"/bots/{rated}/badge.svg?game=chess")) == {"game"}
-    assert client.get(f"/bots/bot_{'0' * 26}/badge.svg").status_code == 404
-
-
-def test_the_page_of_a_bot_has_the_markdown(service: Service, rated: str) -> None:
-    page, url = service.anonymous().get(f"/bots/{rated}").text, service.settings.public_url
-
-    assert f"<code>[![Rank on Referee]({url}/bots/{rated}/badge.svg)]({url}/bots/{rated})</code>" in page
+    assert f"<code>[![Rank on Referee]({url}{path})]({url}/bots/{rated})</code>" in page
     assert page.count("badge.svg") == 2

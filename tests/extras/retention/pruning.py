@@ -1,18 +1,9 @@
 """Prune one kind of data of a test's database."""
 
-from typing import Protocol
-
-from referee.db.engine import Database
-from referee_extras.retention.limits import FOREVER, Keep
 from referee_extras.retention.pruning import Pruner
-from referee_extras.retention.rules import Kind, Rules
-
-
-class HasDatabase(Protocol):
-    """A world or a service."""
-
-    @property
-    def database(self) -> Database: ...
+from referee_extras.retention.rules import FOREVER, Keep, Kind, Rules
+from tests.api.conftest import Service
+from tests.database.world import World
 
 
 def rules(kind: str, *, days: int) -> Rules:
@@ -20,7 +11,7 @@ def rules(kind: str, *, days: int) -> Rules:
     return {**dict.fromkeys(Kind, FOREVER), kind: Keep(days or None)}
 
 
-def prune(world: HasDatabase, kind: str, *, days: int) -> int:
+def prune(world: World | Service, kind: str, *, days: int) -> int:
     """Prune what is too old. Return the number of rows."""
     pruner = Pruner(world.database, rules(kind, days=days))
     pruner.run()

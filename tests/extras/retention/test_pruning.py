@@ -1,6 +1,8 @@
 """Pruning: what is deleted and what never is, in portions, and audits of what remains."""
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +16,7 @@ from referee.audit.stored_matches import count_not_replayable
 from referee.db.engine import current_time
 from referee.db.idempotency import Idempotency
 from referee.errors import LogDeleted
+from referee.matches.lists import fault_reports, response_stats
 from referee.matches.logs import chain, logs
 from referee.matches.states import VoidState
 from referee.matches.tables import Fault, MatchLog, MatchVoid, Result, SignedLog, StoredMatch
@@ -53,7 +56,11 @@ def change(world: World, table: Any, **values: Any) -> None:
 
 def test_F16_an_old_log_is_pruned_and_the_match_is_signed_but_not_replayable(world: World) -> None:
     bots = world.bots(2)
-    old = world.play(bots)
+    old, running = world.play(bots), world.match(bots)
+    world.claim(match_id=running)
+    with world.database.write() as session:
+        about = {"match_id": old.match_id, "n": 0, "seat": 0, "bot_id": bots[0], "code": "timeout", "detail": ""}
+        session.add(Fault(**about, created_at=world.clock.moment))
     world.clock.moment += timedelta(days=DAYS + 1)
     new = world.play(bots)
 
@@ -61,7 +68,7 @@ def test_F16_an_old_log_is_pruned_and_the_match_is_signed_but_not_replayable(wor
 
     assert kept_logs(world) == {new.match_id}
     with world.database.read() as session:
-        match = session.get_one(StoredMatch, old.match_id)
+        match, fault = session.get_one(StoredMatch, old.match_id), session.scalars(select(Fault)).one()
         assert match.log_deleted_rule == "logs are kept for 30 days"
         assert chain.find_entry(session, old.match_id) is not None
         assert logs.find_digest(session, old.match_id) == old.digest
@@ -69,24 +76,47 @@ def test_F16_an_old_log_is_pruned_and_the_match_is_signed_but_not_replayable(wor
         assert count_not_replayable(session) == 1
         with pytest.raises(LogDeleted, match=r"was deleted on 2026-.*\(logs are kept for 30 days\)"):
             logs.log_lines(session, old.match_id)
+        with pytest.raises(LogDeleted, match=r"was deleted on 20.* the digest [0-9a-f]{64}"):
+            logs.read_log_file(session, match, gzipped=True)
+        assert len(response_stats.load_last_matches(session, bots[0])) == 1  # the new one
+        assert fault_reports.find_replacement_action(session, fault) is None
     assert found(world) == []
 
 
 def test_F16_a_log_that_was_emptied_and_called_pruned_is_a_difference_without_its_signature(world: World) -> None:
     result = world.play(world.bots(2))
-    with world.database.write() as session:
-        session.execute(update(MatchLog).values(gzip_log=b"", reveal_line=None))
-        session.execute(update(StoredMatch).values(log_deleted_at=current_time(session), ladder_id=None))
+    change(world, MatchLog, gzip_log=b"", reveal_line=None)
+    assert any("empty" in difference for difference in found(world))  # without a date
+    change(world, StoredMatch, log_deleted_at=world.clock.moment, ladder_id=None)
     assert found(world) == []  # as if pruned: its signature and its digest are those of the result
 
-    with world.database.write() as session:
-        session.execute(update(MatchLog).values(digest="0" * 64))
+    change(world, MatchLog, digest="0" * 64)
     assert any(": stored 000" in difference for difference in found(world))
     change(world, MatchLog, digest=result.digest)
-
     with world.database.write() as session:
         session.execute(SignedLog.__table__.delete())
     assert any("stored no signature" in difference for difference in found(world))
+
+
+def test_only_old_logs_of_official_ladders_are_pruned_as_such(world: World) -> None:
+    bots = world.bots(2)
+    old, other, running = world.play(bots), world.play(bots), world.match(bots)
+    world.clock.moment += timedelta(days=DAYS + 1)
+    new = world.play(bots)
+    with world.database.write() as session:
+        of_ladder = StoredMatch.id.in_([old.match_id, new.match_id, running])
+        session.execute(update(StoredMatch).where(of_ladder).values(ladder_id=old.ladder_id))
+
+    assert [prune(world, Kind.LADDER_LOGS, days=days) for days in (0, DAYS + 2, DAYS, DAYS)] == [0, 0, 1, 0]
+
+    assert kept_logs(world) == {other.match_id, new.match_id}
+    with world.database.read() as session:
+        deleted = select(StoredMatch.id).where(StoredMatch.log_deleted_at.is_not(None))
+        assert session.scalars(deleted).all() == [old.match_id]
+        if world.database.is_sqlite:
+            query = "SELECT 1 FROM matches WHERE ladder_id IS NOT NULL AND log_deleted_at IS NULL AND finished_at < 3"
+            plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {query}").all()
+            assert "ix_matches_kept_logs" in str(plan)  # so that no logs are read that are kept
 
 
 def damage(world: World, _: str) -> None:
@@ -152,10 +182,7 @@ def test_a_log_that_becomes_disputed_after_it_was_chosen_stays(world: World) -> 
     def choose_then_dispute(*arguments: Any) -> Any:
         chosen = choose(*arguments)
         if chosen:
-            with world.database.write() as session:
-                row = {"id": "void_1", "match_id": result.match_id, "whole_group": False, "reason": "?"}
-                moment = current_time(session)
-                session.execute(insert(MatchVoid).values(**row, state=VoidState.PROPOSED, created_at=moment))
+            propose_void(world, result.match_id)
         return chosen
 
     pruner._select = choose_then_dispute  # type: ignore[method-assign, assignment]  # a proposal between two transactions
@@ -194,6 +221,29 @@ def test_portions_are_bounded_transactions_and_an_interrupted_run_is_continued(
         (run,) = session.scalars(select(RetentionRun))
         assert run.finished_at is not None
         assert run.deleted["logs"][0] == 5  # with those of the first
+
+
+def test_of_pruners_that_start_at_the_same_moment_one_prunes_and_keeps_others_away_after_midnight(
+    world: World,
+) -> None:
+    world.clock.moment = world.clock.moment.replace(hour=23, minute=59)
+    *pruners, other = [Pruner(world.database, rules(Kind.LOGS, days=DAYS)) for _ in range(5)]
+    at_once = threading.Barrier(4)
+
+    def start(pruner: Pruner) -> None:
+        at_once.wait(30)
+        pruner.start()
+
+    with ThreadPoolExecutor(4) as pool:
+        raised = [type(future.exception()) for future in [pool.submit(start, pruner) for pruner in pruners]]
+
+    assert sorted(raised, key=str) == [type(None), *[PruningElsewhere] * 3]
+    assert sum(pruner.is_started for pruner in pruners) == 1
+    world.clock.moment += timedelta(minutes=2)
+    with pytest.raises(PruningElsewhere):
+        other.start()
+    world.clock.moment += pruning.ABANDONED
+    other.run()
 
 
 def test_requests_and_replies_of_old_faults_are_pruned_and_the_faults_stay(world: World) -> None:
@@ -243,13 +293,3 @@ def test_old_responses_are_pruned(world: World) -> None:
 
     with world.database.read() as session:
         assert session.scalars(select(Idempotency.key)).all() == ["0"]
-
-
-def test_rows_of_a_running_match_are_not_touched(world: World) -> None:
-    match_id = world.match()
-    world.claim(match_id=match_id)
-    world.clock.moment += timedelta(days=400)
-
-    assert prune(world, Kind.LOGS, days=DAYS) == 0
-    with world.database.read() as session:
-        assert session.get_one(StoredMatch, match_id).log_deleted_at is None

@@ -4,7 +4,6 @@ import asyncio
 import copy
 import gzip
 import json
-import logging
 import pickle
 import re
 import subprocess
@@ -110,51 +109,37 @@ def test_every_question_of_a_recorded_match_fits_the_types(log: Path) -> None:
         assert one.legal
 
 
-@pytest.mark.parametrize("game", sorted(OBSERVATIONS))
-def test_the_rules_page_explains_every_member(game: str) -> None:
-    hints = get_type_hints(OBSERVATIONS[game])
-
-    assert members(game).keys() == {name for name in hints if not name.startswith("_")}
-
-
-@pytest.mark.parametrize("game", sorted(OBSERVATIONS))
-def test_the_phases_of_the_rules_page_are_those_of_the_typed_observation(game: str) -> None:
-    assert {*phases(game), "over"} == {*get_args(get_type_hints(OBSERVATIONS[game])["phase"])}
-
-
 # -- functions by phase --
 
 
-def test_functions_are_asked_by_phase_and_else_the_default_is_played() -> None:
+@pytest.mark.parametrize("game", sorted(OBSERVATIONS))
+def test_the_rules_page_explains_every_member_and_phase(game: str) -> None:
+    hints = get_type_hints(OBSERVATIONS[game])
+
+    assert members(game).keys() == {name for name in hints if not name.startswith("_")}
+    assert {*phases(game), "over"} == {*get_args(hints["phase"])}
+
+
+def test_functions_and_marked_methods_are_asked_by_phase_and_else_decide_or_the_default() -> None:
     bot = Bot("by phase")
 
     @bot.decides("pool-nap", "bid")
     def boldest(question: Question[PoolNap]) -> dict[str, Any]:
         return question.legal_actions[-1]
 
-    replayed = replay(POOL_NAP, bot, 1)
-
-    assert {one.question.phase for one in replayed} == {"bid", "play"}
-    for one in replayed:
-        assert one.action == (
-            one.question.legal_actions[-1] if one.question.phase == "bid" else one.question.default_action
-        )
-    assert bot.games == ["pool-nap"]
-
-
-def test_marked_methods_are_asked_and_decide_takes_the_rest() -> None:
     class Passing(Last):
         @decides("pool-nap", "bid")
         @decides("prisoners", "bid")
         def leave_it(self, question: Question[Any]) -> None:
             return None
 
-    replayed = replay(POOL_NAP, Passing(), 1)
-
-    for one in replayed:
-        assert one.action == (
-            one.question.default_action if one.question.phase == "bid" else one.question.legal_actions[-1]
-        )
+    for asked, bold in ((bot, "bid"), (Passing(), "play")):
+        replayed = replay(POOL_NAP, asked, 1)
+        assert {one.question.phase for one in replayed} == {"bid", "play"}
+        for one in replayed:
+            wanted = one.question.legal_actions[-1] if one.question.phase == bold else one.question.default_action
+            assert one.action == wanted
+    assert bot.games == ["pool-nap"]
     assert Passing().games == sorted(catalogue())
 
 
@@ -170,42 +155,35 @@ def test_a_game_or_phase_that_does_not_exist_is_refused_at_once() -> None:
         bot.decides("pool-nap", "play")(lambda question: None)
 
 
-def test_a_function_that_raises_costs_the_choice_alone(caplog: pytest.LogCaptureFixture) -> None:
-    bot = Bot()
+def ask_over_http(bot: Bot, times: int = 1) -> list[Reply]:
+    """Ask a served bot the example question of the page on the protocol."""
 
-    @bot.decides("saint-poker")
-    def broken(question: Question[Any]) -> None:
-        raise LookupError("no such card")
-
-    id, body = "mat_1_0_0", json.loads(_example_question())
-
-    error = "LookupError: no such card"
-    assert bot.answer(body) == {"decision": body["decision"]["id"], "action": body["default_action"], "error": error}
-    assert error in caplog.text
-    assert id != body["decision"]["id"]
-
-
-def test_an_error_of_any_text_and_length_can_be_reported(caplog: pytest.LogCaptureFixture) -> None:
-    bot = Bot()
-    caplog.set_level(logging.CRITICAL, "referee_extras.sdk")  # the whole message would fill a screen
-
-    @bot.decides("saint-poker")
-    def broken(question: Question[Any]) -> None:
-        raise ValueError("\ud800" + "ä" * 40_000)
-
-    async def asked(url: str) -> Reply:
+    async def asked(url: str) -> list[Reply]:
         one = caller(url, now=None)
-        reply = await one.post("/decide", _example_question().encode(), "id", 5000)
+        replies = [await one.post("/decide", _example_question().encode(), "id", 5000) for _ in range(times)]
         one.close()
-        return reply
+        return replies
 
     with serving(bot) as url:
-        reply = asyncio.run(asked(url))
+        return asyncio.run(asked(url))
 
-    assert reply.ok
-    assert messages.read_decision(reply.body, json.loads(_example_question())["decision"]["id"], 2).error.startswith(
-        "ValueError: ?ää"
-    )
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("no such card", "ValueError: no such card"), ("\ud800" + "ä" * 40_000, "ValueError: ?ää")]
+)
+def test_a_function_that_raises_costs_the_choice_alone(text: str, told: str, caplog: pytest.LogCaptureFixture) -> None:
+    bot, body = Bot(), json.loads(_example_question())
+
+    @bot.decides("saint-poker")
+    def broken(question: Question[Any]) -> None:
+        raise ValueError(text)
+
+    (reply,) = ask_over_http(bot)
+
+    read = messages.read_decision(reply.body, body["decision"]["id"], len(body["legal_actions"]))
+    assert read.error.startswith(told)
+    assert json.loads(reply.body)["action"] == body["default_action"]
+    assert "ValueError" in caplog.text
 
 
 def _example_question() -> str:
@@ -299,27 +277,16 @@ def test_a_question_that_comes_again_gets_the_answer_it_had() -> None:
             return question.legal_actions[self.asks % len(question.legal_actions)]
 
     bot = Counting()
-
-    async def twice(url: str) -> list[Reply]:
-        known = caller(url, now=None)
-        replies = [await known.post("/decide", _example_question().encode(), "id", 5000) for _ in range(2)]
-        known.close()
-        return replies
-
-    with serving(bot) as url:
-        first, second = asyncio.run(twice(url))
+    first, second = ask_over_http(bot, times=2)
 
     assert first.body == second.body
     assert bot.asks == 1
 
 
-def test_a_secret_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="whsec_"), serving(Bot(), secret="password"):
-        pass
-
-
 def test_a_secret_file_that_is_written_while_the_bot_runs_is_enough(tmp_path: Path) -> None:
     file = tmp_path / "secret.txt"
+    with pytest.raises(ValueError, match="whsec_"), serving(Bot(), secret="password"):
+        pass
 
     async def challenged(url: str) -> str:
         one = caller(url, now=None)

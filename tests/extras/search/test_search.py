@@ -21,61 +21,58 @@ def found(world: World, query: str, **how: Any) -> list[str]:
         return [hit.name for hit in search(session, query, **how).items]
 
 
-@pytest.fixture
-def named(world: World) -> World:
+FOUND: dict[tuple[str, ...], list[str]] = {  # names by queries
+    (*("ada", "ADA", "Ádà", 'ada"*', "'ada':*", "ada\0", "\ud800ada", "ada \U0001f600"),): [
+        "Ada",
+        "Ada Lovelace",
+        "Adam",
+        "Lovelace Ada",
+    ],
+    ("ada lovelace", "love ad"): ["Ada Lovelace", "Lovelace Ada"],
+    ("gauss", "jor 2"): ["Gauß-Jordan 2"],
+    ("лоба", "ЛОБАЧЕВСКИИ"): ["Лобачевский"],
+    ("日本",): ["日本の手"],
+    ("r2 d2",): ["R2.D2_x"],
+    (
+        *("lovelace adam", "dam", '"ada" OR lovelace*', "ada AND lovelace", "NEAR(ada, 5)", "name:ada"),
+        *("ada & love | !x", "ada; DROP TABLE bots"),
+    ): [],
+}
+REFUSED = {
+    "letter or a digit": ("", "  ", "\U0001f600", '"*"', "%"),
+    "at most 100 characters": ("x" * 101,),
+    "at most 8 words": ("a " * 9,),
+}
+
+
+def test_words_are_found_by_their_beginnings_page_by_page_with_the_same_statements(
+    world: World, statements: list[str]
+) -> None:
     for name in BOTS:
         world.bot(name=name)
-    return world
 
-
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ("ada", ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-        ("ADA", ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-        ("Ádà", ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-        ("ada lovelace", ["Ada Lovelace", "Lovelace Ada"]),
-        ("love ad", ["Ada Lovelace", "Lovelace Ada"]),
-        ("lovelace adam", []),
-        ("dam", []),
-        ("gauss", ["Gauß-Jordan 2"]),
-        ("jor 2", ["Gauß-Jordan 2"]),
-        ("лоба", ["Лобачевский"]),
-        ("ЛОБАЧЕВСКИИ", ["Лобачевский"]),
-        ("日本", ["日本の手"]),
-        ("r2 d2", ["R2.D2_x"]),
-        ('"ada" OR lovelace*', []),
-        ("ada AND lovelace", []),
-        ('ada"*', ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-        ("NEAR(ada, 5)", []),
-        ("name:ada", []),
-        ("ada & love | !x", []),
-        ("'ada':*", ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-        ("ada; DROP TABLE bots", []),
-        ("%", None),
-        ("ada\0", ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-        ("\ud800ada", ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-        ("ada \U0001f600", ["Ada", "Ada Lovelace", "Adam", "Lovelace Ada"]),
-    ],
-)
-def test_words_are_found_by_their_beginnings(named: World, query: str, names: list[str] | None) -> None:
-    if names is None:
-        with pytest.raises(BadOption, match="letter or a digit"):
-            found(named, query, kind="bot")
-    else:
-        assert found(named, query, kind="bot") == names
-
-
-@pytest.mark.parametrize(
-    ("query", "reason"),
-    [
-        *(("", "letter or a digit"), ("  ", "letter or a digit"), ("\U0001f600", "letter or a digit")),
-        *(('"*"', "letter or a digit"), ("x" * 101, "at most 100 characters"), ("a " * 9, "at most 8 words")),
-    ],
-)
-def test_a_query_that_cannot_find_anything_is_refused_with_the_reason(world: World, query: str, reason: str) -> None:
-    with pytest.raises(BadOption, match=f"q: .*{reason}"):
-        found(world, query)
+    for queries, names in FOUND.items():
+        for query in queries:
+            assert found(world, query, kind="bot") == names, query
+    for reason, queries in REFUSED.items():
+        for query in queries:
+            with pytest.raises(BadOption, match=f"q: .*{reason}"):
+                found(world, query)
+    whole, cursor = found(world, "a"), None
+    seen: list[str] = []
+    sizes: list[int] = []
+    while not sizes or cursor is not None:
+        with world.database.read() as session:
+            page = search(session, "a", limit=2, cursor=cursor)
+        seen += [hit.name for hit in page.items]
+        sizes.append(len(page.items))
+        cursor = page.next
+    assert seen == whole
+    assert sizes == [2] * (len(whole) // 2) + [1] * (len(whole) % 2)
+    for query in ("xyzzy", "gauss", "a"):
+        statements.clear()
+        found(world, query, limit=100)
+        assert len([one for one in statements if one.startswith("SELECT")]) <= 4
 
 
 def test_every_kind_is_found_and_can_be_chosen(world: World) -> None:
@@ -95,6 +92,10 @@ def test_every_kind_is_found_and_can_be_chosen(world: World) -> None:
     assert (owner_hit.id, owner_hit.status, owner_hit.games) == (owner, None, ())
     assert (bot.owner_id, bot.owner, bot.status) == (owner, "Norma", "verified")
     assert (tournament.status, list(tournament.games)) == ("open", ["pool-nap"])
+    with world.database.write() as session:
+        house_bots.get_or_create_house_bots(session)
+    assert found(world, "house", kind="owner") == ["House"]
+    assert "House 3 Sound" in found(world, "sound")
 
 
 def test_drafts_and_accounts_without_bots_are_not_found(world: World) -> None:
@@ -131,35 +132,3 @@ def edit(world: World, bot_id: str, *, then: Exception | None = None, **changes:
         bots.edit(session, bot_id, revision=bots.get_bot(session, bot_id).revision, **changes)
         if then is not None:
             raise then
-
-
-def test_house_players_and_their_owner_are_found(world: World) -> None:
-    with world.database.write() as session:
-        house_bots.get_or_create_house_bots(session)
-
-    assert found(world, "house", kind="owner") == ["House"]
-    assert "House 3 Sound" in found(world, "sound")
-
-
-def test_pages_follow_one_another_without_gap_or_overlap(named: World) -> None:
-    whole = found(named, "a")
-    seen: list[str] = []
-    cursor, pages = None, 0
-    while pages == 0 or cursor is not None:
-        with named.database.read() as session:
-            page = search(session, "a", limit=2, cursor=cursor)
-        seen += [hit.name for hit in page.items]
-        cursor, pages = page.next, pages + 1
-
-    assert seen == whole
-    assert pages == (len(whole) + 1) // 2
-
-
-def test_a_search_takes_the_same_statements_whatever_it_finds(named: World, statements: list[str]) -> None:
-    costs = []
-    for query in ("xyzzy", "gauss", "a"):
-        statements.clear()
-        found(named, query, limit=100)
-        costs.append(len([one for one in statements if one.startswith("SELECT")]))
-
-    assert max(costs) <= 4
