@@ -43,6 +43,8 @@ PROFILE = ("summary", "language", "link")  # what an owner says about a bot
 
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
+BOT = '/<id("bot"):bot_id>'
+
 
 @resource.post(
     "",
@@ -87,7 +89,7 @@ def list_bots(query: dict[str, Any]) -> Any:
     return list_described_bots(query)
 
 
-@resource.get('/<id("bot"):bot_id>', anyone, OwnBotView)
+@resource.get(BOT, anyone, OwnBotView)
 def show(bot_id: str) -> Any:
     """Get a bot
 
@@ -101,7 +103,7 @@ def show(bot_id: str) -> Any:
 
 
 @resource.patch(
-    '/<id("bot"):bot_id>',
+    BOT,
     account,
     OwnBotView,
     wakes_runner=True,
@@ -129,7 +131,7 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     return visible_bot(edited)
 
 
-@resource.post('/<id("bot"):bot_id>/pause', account, OwnBotView, scope=Scope.PLAY)
+@resource.post(f"{BOT}/pause", account, OwnBotView, scope=Scope.PLAY)
 def pause(bot_id: str) -> Any:
     """Pause a bot
 
@@ -140,7 +142,7 @@ def pause(bot_id: str) -> Any:
     return visible_bot(pausing.pause_bot(current_session(), bot_id, "paused by its owner", master_key=master_key()))
 
 
-@resource.post('/<id("bot"):bot_id>/resume', account, OwnBotView, scope=Scope.PLAY)
+@resource.post(f"{BOT}/resume", account, OwnBotView, scope=Scope.PLAY)
 def resume(bot_id: str) -> Any:
     """Resume a paused bot
 
@@ -150,7 +152,7 @@ def resume(bot_id: str) -> Any:
     return visible_bot(pausing.resume_bot(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.post('/<id("bot"):bot_id>/retire', account, OwnBotView, scope=Scope.PLAY)
+@resource.post(f"{BOT}/retire", account, OwnBotView, scope=Scope.PLAY)
 def retire(bot_id: str) -> Any:
     """Retire a bot for good
 
@@ -159,7 +161,7 @@ def retire(bot_id: str) -> Any:
     return visible_bot(retirement.retire_bot(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.post('/<id("bot"):bot_id>/delete', account, WholeBotView, body=Deletion, scope=Scope.ALL)
+@resource.post(f"{BOT}/delete", account, WholeBotView, body=Deletion, scope=Scope.ALL)
 def delete(body: dict[str, Any], bot_id: str) -> Any:
     """Delete a bot for good
 
@@ -174,7 +176,7 @@ def delete(body: dict[str, Any], bot_id: str) -> Any:
     return visible_bot(erasure.delete_bot(current_session(), bot_id, master_key=master_key()))
 
 
-@resource.post('/<id("bot"):bot_id>/rotate-secret', account, SecretBotView, secret=True, scope=Scope.PLAY)
+@resource.post(f"{BOT}/rotate-secret", account, SecretBotView, secret=True, scope=Scope.PLAY)
 def rotate_secret(bot_id: str) -> Any:
     """Give a bot a new secret
 
@@ -188,7 +190,7 @@ def rotate_secret(bot_id: str) -> Any:
 
 
 @resource.post(
-    '/<id("bot"):bot_id>/check',
+    f"{BOT}/check",
     account,
     OwnBotView,
     wakes_runner=True,
@@ -206,7 +208,7 @@ def check(bot_id: str) -> Any:
     return visible_bot(bots.request_handshake(current_session(), get_own_bot(bot_id).id, with_check=True))
 
 
-@resource.get('/<id("bot"):bot_id>/certificate', anyone, CertificateView)
+@resource.get(f"{BOT}/certificate", anyone, CertificateView)
 def show_certificate(bot_id: str) -> Any:
     """Get the certificate of a bot
 
@@ -224,7 +226,7 @@ def show_certificate(bot_id: str) -> Any:
     return attach_fitting_games(bot, certificate)
 
 
-@resource.get('/<id("bot"):bot_id>/certificates', anyone, items=CertificateView)
+@resource.get(f"{BOT}/certificates", anyone, items=CertificateView)
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     """List all certificates of a bot, newest first
 
@@ -235,7 +237,7 @@ def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     return Page([attach_fitting_games(bot, certificate) for certificate in found.items], found.next)
 
 
-@resource.get('/<id("bot"):bot_id>/faults', account, items=FaultView, query=FaultQuery)
+@resource.get(f"{BOT}/faults", account, items=FaultView, query=FaultQuery)
 def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """List the faults of one of your bots, newest first
 
@@ -244,7 +246,7 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     return faults.list_faults(current_session(), bot_id=get_own_bot(bot_id).id, owner_id=current_account().id, **query)
 
 
-@resource.get('/<id("bot"):bot_id>/errors', account, items=ReportedErrorView)
+@resource.get(f"{BOT}/errors", account, items=ReportedErrorView)
 def list_errors(query: dict[str, Any], bot_id: str) -> Any:
     """List the matches in which one of your bots reported an error of its own code, newest first
 
@@ -254,7 +256,7 @@ def list_errors(query: dict[str, Any], bot_id: str) -> Any:
     return faults.list_errors(current_session(), get_own_bot(bot_id).id, **query)
 
 
-@resource.get('/<id("bot"):bot_id>/health', account, ResponseStatsView, query=ResponseStatsQuery)
+@resource.get(f"{BOT}/health", account, ResponseStatsView, query=ResponseStatsQuery)
 def show_health(query: dict[str, Any], bot_id: str) -> Any:
     """Get the response statistics of one of your bots: latency and faults, by version or day
 
@@ -263,7 +265,7 @@ def show_health(query: dict[str, Any], bot_id: str) -> Any:
     return fault_reports.response_statistics(get_own_bot(bot_id).id, by_day=query["by"] == "day")
 
 
-@resource.get('/<id("bot"):bot_id>/waiting', account, WaitingView)
+@resource.get(f"{BOT}/waiting", account, WaitingView)
 def show_waiting(bot_id: str) -> Any:
     """Explain why a bot is not playing
 

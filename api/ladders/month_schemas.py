@@ -1,19 +1,18 @@
 """Define the schemas of the closed months of ladders."""
 
 from api import fields
-from api.fields import Micro, Points, Rounded, UtcDateTime, View
 from api.ladders.schemas import StrengthErrorField
 
 
-class MonthRowView(View):
+class MonthRowView(fields.View):
     rank = fields.Integer("Rank at the end of the month. Bots with equal ratings share a rank.")
     bot = fields.String(attribute="bot_id")
     name = fields.String("Name of the bot when the month was closed.")
     owner = fields.String("Id of the account that owned the bot.", attribute="owner_id")
     owner_name = fields.String("Public name of the owner when the month was closed.")
-    rating = Points("value", "Rating in points, to one decimal.")
-    rating_micro = Micro("value", "The exact rating, in millionths of a point.")
-    strength = Rounded(
+    rating = fields.Points("value", "Rating in points, to one decimal.")
+    rating_micro = fields.Micro("value", "The exact rating, in millionths of a point.")
+    strength = fields.Rounded(
         1,
         "Strength of the version of that time in points, fitted when the month was closed. It differs from "
         "`rating`; null if it was not known.",
@@ -24,7 +23,7 @@ class MonthRowView(View):
     matches = fields.Integer("Matches of the month that counted.")
 
 
-class MonthView(View):
+class MonthView(fields.View):
     month = fields.String("The month in UTC, such as `2026-11`.", attribute="name")
     champion = fields.Nested(
         MonthRowView,
@@ -36,7 +35,7 @@ class MonthView(View):
     as_of_seq = fields.Integer(
         "The last ledger entry of the month, from whose ratings the standings follow.", attribute="month.as_of_seq"
     )
-    closed_at = UtcDateTime(attribute="month.closed_at")
+    closed_at = fields.UtcDateTime(attribute="month.closed_at")
 
 
 class MonthPageView(MonthView):

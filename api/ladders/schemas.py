@@ -1,7 +1,6 @@
 """Define the schemas of ladders, ladder rows, ranks, rating changes and strengths."""
 
 from api import fields
-from api.fields import Id, Micro, Points, QueryInt, Rounded, UtcDateTime, View
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
 from referee.bots.states import BotState
@@ -15,14 +14,14 @@ class LadderQuery(PageQuery):
 
 
 class StandingQuery(PageQuery):
-    as_of = QueryInt(0, LAST_ACT, "Return the ladder as of this ledger entry (an `as_of_seq`).")
+    as_of = fields.QueryInt(0, LAST_ACT, "Return the ladder as of this ledger entry (an `as_of_seq`).")
 
 
 class HistoryQuery(PageQuery):
-    bot = Id("bot", attribute="bot_id", required=True)
+    bot = fields.Id("bot", attribute="bot_id", required=True)
 
 
-class LadderView(View):
+class LadderView(fields.View):
     id = fields.String()
     name = fields.String("The unique name. That of a variant says what differs from the standard.")
     official = fields.Boolean("Whether this is an official ladder, for which the service makes matches.")
@@ -34,31 +33,31 @@ class LadderView(View):
     game = fields.String()
     options = fields.Dict()
     seats = fields.Integer()
-    created_at = UtcDateTime()
+    created_at = fields.UtcDateTime()
     frozen_reason = fields.String(
         "What an audit found wrong; null if nothing. Ratings are frozen until this is corrected.", allow_none=True
     )
 
 
-class RatedBotView(View):
+class RatedBotView(fields.View):
     bot = fields.String(attribute="bot_id")
     name = fields.String()
     owner = fields.String("Id of the owner's account.", attribute="owner_id")
     owner_name = fields.String("Public name of the owner.")
     status = fields.OneOf(BotState)
-    rating = Points("value", "Rating in points, to one decimal.")
-    rating_micro = Micro("value", "The exact rating, in millionths of a point.")
+    rating = fields.Points("value", "Rating in points, to one decimal.")
+    rating_micro = fields.Micro("value", "The exact rating, in millionths of a point.")
     games = fields.Integer()
 
 
-class StrengthField(Rounded):
+class StrengthField(fields.Rounded):
     def __init__(self) -> None:
         text = "Strength of the present version in points, fitted to the newest results regardless of their order. It "
         text += "differs from `rating`; null for the first seconds after the first result of a bot."
         super().__init__(1, text, allow_none=True)
 
 
-class StrengthErrorField(Rounded):
+class StrengthErrorField(fields.Rounded):
     def __init__(self) -> None:
         text = "Half the width of the 95 % interval of `strength`, not of `rating`, in points; null without a strength."
         super().__init__(1, text, allow_none=True)
@@ -84,7 +83,7 @@ class BotRankView(RatedBotView):
     as_of_seq = fields.Integer("The last ledger entry of the ladder.", attribute="last_seq")
     rank = fields.Integer("Rank on the ladder: one more than the number of bots with a better rating.")
     total = fields.Integer("Number of bots on the ladder.")
-    owner_best = Points(
+    owner_best = fields.Points(
         "owner_best",
         "Best rating that any bot of this owner had on the ladder in the last 90 days, in points; null if all were "
         "provisional. Use it, not `rating`, to keep strong bots out of a tournament for weak ones.",
@@ -93,18 +92,18 @@ class BotRankView(RatedBotView):
     changed_seq = fields.Integer("The last ledger entry that changed the rating.")
 
 
-class RatingChangeView(View):
+class RatingChangeView(fields.View):
     seq = fields.Integer("Number of the ledger entry.")
     kind = fields.OneOf(
         [EntryKind.RESULT.value, EntryKind.VOID.value], "Kind of entry: a result, or a void of a result."
     )
     match = fields.String("Id of the match.", attribute="match_id")
     reason = fields.String("Reason for a void; null for a result.", allow_none=True)
-    at = UtcDateTime()
+    at = fields.UtcDateTime()
     games = fields.Integer("Number of the bot's games that count after this entry.")
     version = fields.String("Version of the bot in that match.", allow_none=True)
     version_changed = fields.Boolean("Whether the version differs from that of the previous result.")
-    before = Points("before")
-    before_micro = Micro("before")
-    after = Points("after")
-    after_micro = Micro("after")
+    before = fields.Points("before")
+    before_micro = fields.Micro("before")
+    after = fields.Points("after")
+    after_micro = fields.Micro("after")

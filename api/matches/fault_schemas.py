@@ -6,7 +6,6 @@ from typing import Any
 from marshmallow.fields import Date
 
 from api import fields
-from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8
 from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
@@ -23,24 +22,24 @@ class MatchFaultQuery(PageQuery):
 
 
 class FaultQuery(MatchFaultQuery):
-    match = Id("mat", attribute="match_id")
+    match = fields.Id("mat", attribute="match_id")
 
 
-class Advice(Derived, fields.String):
+class Advice(fields.Derived, fields.String):
     """Serialise the code of a fault as advice about it."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str:
         return ADVICE[value].remedy
 
 
-class Base64(Derived, fields.String):
+class Base64(fields.Derived, fields.String):
     """Serialise bytes in Base64 if they are not UTF-8, otherwise as null."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None or decode_utf8(value) is not None else base64.b64encode(value).decode()
+        return None if value is None or fields.decode_utf8(value) is not None else base64.b64encode(value).decode()
 
 
-class IsCut(Derived, fields.Boolean):
+class IsCut(fields.Derived, fields.Boolean):
     """Serialise whether bytes may have been cut off because they were too long to store."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> bool:
@@ -52,7 +51,7 @@ def is_cut(body: bytes | None) -> bool:
     return body is not None and len(body) >= MAX_REPORT_BYTES
 
 
-class FaultView(View):
+class FaultView(fields.View):
     id = fields.Integer("Id of the fault. `GET /faults/{id}` returns the whole report.", attribute="fault.id")
     match = fields.String(attribute="fault.match_id")
     n = fields.Integer("Number of the decision point in the match.", attribute="fault.n")
@@ -63,15 +62,15 @@ class FaultView(View):
     detail = fields.String("A description of what was wrong.", attribute="fault.detail")
     advice = Advice("fault.code", "What to do about the fault.")
     timing = fields.Dict("Latency breakdown in milliseconds.", allow_none=True, attribute="fault.timing")
-    created_at = UtcDateTime(attribute="fault.created_at")
+    created_at = fields.UtcDateTime(attribute="fault.created_at")
 
 
 class FaultReportView(FaultView):
-    request = Utf8(
+    request = fields.Utf8(
         "The exact body that was sent; null if it was not stored.", allow_none=True, attribute="fault.request"
     )
     request_cut = IsCut("fault.request", "Whether the stored request may be cut off.")
-    reply = Utf8(
+    reply = fields.Utf8(
         "The response body if it is UTF-8, otherwise null. It is untrusted: display it as text only.",
         allow_none=True,
         attribute="fault.reply",
@@ -86,39 +85,39 @@ class FaultReportView(FaultView):
     )
 
 
-class ReportedErrorView(View):
+class ReportedErrorView(fields.View):
     match = fields.String(attribute="reported.match_id")
     seat = fields.Integer(attribute="reported.seat")
     version = fields.String("Version of the bot when the match began.", allow_none=True)
     errors = fields.Integer("Number of answers with an error in this match.", attribute="reported.errors")
     n = fields.Integer("Number of the decision point of the last error.", attribute="reported.n")
     error = fields.String("The last error. It is untrusted: display it as text only.", attribute="reported.text")
-    created_at = UtcDateTime("When the last error was recorded.", attribute="reported.created_at")
+    created_at = fields.UtcDateTime("When the last error was recorded.", attribute="reported.created_at")
 
 
-class ResponseStatsQuery(Query):
+class ResponseStatsQuery(fields.Query):
     by = fields.OneOf(
         ["version", "day"], "Return one item per version, or one per version and day (UTC).", load_default="version"
     )
 
 
-class LatencyView(View):
+class LatencyView(fields.View):
     p50 = fields.Integer()
     p90 = fields.Integer()
     p99 = fields.Integer()
     max = fields.Integer()
 
 
-class HistogramBinView(View):
+class HistogramBinView(fields.View):
     from_ms = fields.Integer("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
     decisions = fields.Integer()
 
 
-class ResponsePeriodView(View):
+class ResponsePeriodView(fields.View):
     version = fields.String(allow_none=True)
     day = Date(allow_none=True)
-    first_at = UtcDateTime("When the first of these matches ended.")
-    last_at = UtcDateTime()
+    first_at = fields.UtcDateTime("When the first of these matches ended.")
+    last_at = fields.UtcDateTime()
     matches = fields.Integer()
     decisions = fields.Integer("Number of questions sent to the bot.")
     ms = fields.Nested(LatencyView, "Response times in milliseconds, as charged to the bot's clock.")
@@ -129,7 +128,7 @@ class ResponsePeriodView(View):
     errors = fields.Integer("Number of answers with which the bot reported an error of its own code.")
 
 
-class ResponseStatsView(View):
+class ResponseStatsView(fields.View):
     bot = fields.String()
     matches = fields.Integer("Number of matches included: at most the last 200 that are over.")
     items = fields.List(fields.Nested(ResponsePeriodView), "Statistics, latest first.")

@@ -71,7 +71,7 @@ def arrange(new_match: dict[str, Any]) -> Any:
     that are not over, each with at most 5 s per decision and a bank of at most 60 s. Organisers have no such limits,
     may seat any bots, and may create rated matches. While other matches wait for slots, a friendly may last for
     `may_last_s` seconds, at least 15 minutes; then it is cancelled, and no bot is charged. Owners decide who plays
-    friendlies with their bots, and when: a 403 or 409 says why a bot cannot be challenged. With the code
+    friendlies with their bots: a 403 or 409 says why a bot cannot be challenged. With the code
     `needs_acceptance`, its owner can be asked.
     """
     seated = check_may_create(new_match)

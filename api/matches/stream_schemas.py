@@ -4,7 +4,6 @@ from typing import get_args
 
 from api import fields
 from api.chain.schemas import SignatureView
-from api.fields import Query, QueryInt, View
 from referee.matches.states import MatchState
 from referee.workflows.publishing.visibility import Pace
 
@@ -12,17 +11,17 @@ LAST = 999_999_999
 MOST_ROWS = 1_000
 
 
-class RowsQuery(Query):
-    after = QueryInt(0, LAST, "Return only rows after this one, the `next_after` of the previous page.")
-    limit = QueryInt(1, MOST_ROWS, "The maximum number of rows.", load_default=500)
+class RowsQuery(fields.Query):
+    after = fields.QueryInt(0, LAST, "Return only rows after this one, the `next_after` of the previous page.")
+    limit = fields.QueryInt(1, MOST_ROWS, "The maximum number of rows.", load_default=500)
 
 
-class PublicRowView(View):
+class PublicRowView(fields.View):
     number = fields.Integer("Counts the public events of the match from 0.")
     event = fields.Dict("A game event, masked for the public: hidden cards are `??`.")
 
 
-class RowsView(View):
+class RowsView(fields.View):
     status = fields.OneOf(MatchState)
     reason = fields.String(allow_none=True)
     open = fields.Boolean("Whether the whole log can be read with GET …/log.", attribute="is_public")
@@ -42,7 +41,7 @@ class RowsView(View):
     )
 
 
-class DecisionView(View):
+class DecisionView(fields.View):
     row = fields.Integer()
     n = fields.Integer("Number of the decision point.")
     seat = fields.Integer()
@@ -52,7 +51,7 @@ class DecisionView(View):
     decision = fields.Dict("The decision as a row of the log.")
 
 
-class VerificationView(View):
+class VerificationView(fields.View):
     ok = fields.Boolean()
     rows = fields.Integer()
     match = fields.String()

@@ -1,30 +1,29 @@
 """Define the schemas of voids of ended matches, and of proposals of them."""
 
 from api import fields
-from api.fields import Id, PlainText, Strict, StrictBool, UtcDateTime, View
 from api.matches.schemas import WHOLE_GROUP
 from api.pagination import PageQuery
 from referee.matches.states import VoidState
 from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 
-class VoidMatch(Strict):
-    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone.", required=True)
-    rematch = StrictBool(
+class VoidMatch(fields.Strict):
+    reason = fields.PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone.", required=True)
+    rematch = fields.StrictBool(
         "Whether to play the match again with new cards. Default: null, in a running tournament if it is possible.",
         allow_none=True,
         load_default=None,
     )
-    whole_group = StrictBool(f"Void {WHOLE_GROUP}. Required for duplicate deals.", load_default=False)
+    whole_group = fields.StrictBool(f"Void {WHOLE_GROUP}. Required for duplicate deals.", load_default=False)
 
 
 class VoidQuery(PageQuery):
-    match = Id("mat", "Only those of this match or of its deal group.", attribute="match_id")
-    tournament = Id("trn", "Only those of matches of this tournament.", attribute="tournament_id")
+    match = fields.Id("mat", "Only those of this match or of its deal group.", attribute="match_id")
+    tournament = fields.Id("trn", "Only those of matches of this tournament.", attribute="tournament_id")
     state = fields.OneOf(VoidState)
 
 
-class VoidView(View):
+class VoidView(fields.View):
     id = fields.String()
     match = fields.String(attribute="match_id")
     tournament = fields.String(attribute="tournament_id", allow_none=True)
@@ -39,14 +38,14 @@ class VoidView(View):
         "the match was voided in another way before anybody decided.",
     )
     proposed_by = fields.String("Name of the account; null for the service itself, or if unknown.", allow_none=True)
-    proposed_at = UtcDateTime(attribute="created_at")
+    proposed_at = fields.UtcDateTime(attribute="created_at")
     decided_by = fields.String(
         "Name of the account that confirmed, declined or withdrew it; null for the service itself.", allow_none=True
     )
-    decided_at = UtcDateTime("Null while it is only proposed.", allow_none=True)
+    decided_at = fields.UtcDateTime("Null while it is only proposed.", allow_none=True)
 
 
-class VoidedView(View):
+class VoidedView(fields.View):
     void = fields.List(fields.String(), "Ids of matches that were voided.", attribute="matches")
     cancelled = fields.List(fields.String(), "Ids of matches of the group that were cancelled.")
     rematches = fields.List(fields.String(), "Ids of rematches that were created.")

@@ -1,12 +1,11 @@
 """Define the schema of the overview: matches and tournaments in progress, counts."""
 
 from api import fields
-from api.fields import View
 from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
 
 
-class ActiveTournamentView(View):
+class ActiveTournamentView(fields.View):
     id = fields.String()
     name = fields.String()
     game = fields.String()
@@ -16,7 +15,7 @@ class ActiveTournamentView(View):
     progress = fields.Nested(ProgressView)
 
 
-class CountsView(View):
+class CountsView(fields.View):
     running = fields.Integer("Number of matches in progress.")
     waiting = fields.Integer("Number of matches that have not begun.")
     results = fields.Integer("Number of matches that have ended.")
@@ -34,7 +33,7 @@ class LiveMatchView(MatchView):
     round = fields.String('Title of the last visible round, as "Deal 3", or empty.', attribute="live.round")
 
 
-class NowView(View):
+class NowView(fields.View):
     matches = fields.List(
         fields.Nested(LiveMatchView),
         "Matches in progress, one of each game, the closest first; each stays until it is over.",

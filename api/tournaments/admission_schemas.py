@@ -1,7 +1,6 @@
 """Define the schemas of the admission to a tournament, and of requests to enter bots."""
 
 from api import fields
-from api.fields import Id, OptionalBody, PlainText, Strict, UtcDateTime, View
 from api.messages import Length
 from referee.tournaments.admission import MAX_GUESTS
 from referee.workflows.voids.voiding import MAX_REASON_LENGTH
@@ -13,7 +12,7 @@ CODE = fields.String(
 )
 
 
-class AdmissionBody(Strict):
+class AdmissionBody(fields.Strict):
     join_code = fields.String(
         "6 to 40 letters and digits, which owners send to enter bots; null for none.",
         allow_none=True,
@@ -28,29 +27,29 @@ class AdmissionBody(Strict):
     )
 
 
-class GuestView(View):
+class GuestView(fields.View):
     id = fields.String()
     name = fields.String()
 
 
-class AdmissionView(View):
+class AdmissionView(fields.View):
     join_code = fields.String("The code in small letters, without spaces and hyphens.", allow_none=True)
     guests = fields.List(fields.Nested(GuestView))
 
 
-class NewEntryRequest(Strict):
-    bot = Id("bot", required=True)
+class NewEntryRequest(fields.Strict):
+    bot = fields.Id("bot", required=True)
     code = CODE
 
 
-class Refusal(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to the owner of the bot.", load_default=None)
+class Refusal(fields.OptionalBody):
+    reason = fields.PlainText(MAX_REASON_LENGTH, "Reason, shown to the owner of the bot.", load_default=None)
 
 
-class EntryRequestView(View):
+class EntryRequestView(fields.View):
     bot = fields.String(attribute="bot.id")
     name = fields.String(attribute="bot.name")
     owner = fields.String("Id of the owner's account.", attribute="bot.owner_id")
-    created_at = UtcDateTime()
-    refused_at = UtcDateTime("When the organiser refused the bot; null while it waits.", allow_none=True)
+    created_at = fields.UtcDateTime()
+    refused_at = fields.UtcDateTime("When the organiser refused the bot; null while it waits.", allow_none=True)
     reason = fields.String("Why the organiser refused the bot.", allow_none=True)

@@ -1,7 +1,6 @@
 """Define the schemas of the rounds of a tournament: tables, byes, and the bracket of a knockout."""
 
 from api import fields
-from api.fields import UtcDateTime, View
 from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.states import MatchState
 from referee.tournaments.states import RoundState
@@ -9,7 +8,7 @@ from referee.tournaments.states import RoundState
 HIDDEN = "Id of the bot. In a rated, `anonymous` tournament, null until the table is over."
 
 
-class RoundView(View):
+class RoundView(fields.View):
     tournament_round = fields.Integer("Number of the round, from 1.", attribute="number")
     label = fields.String("Label such as `semi_final`; often empty.")
     state = fields.OneOf(RoundState, "State of the round. `decided`: no match has been created yet.")
@@ -18,11 +17,11 @@ class RoundView(View):
     matches = fields.Integer("Number of matches created so far.")
     done = fields.Integer("Number of matches that are over.")
     byes = fields.Integer()
-    created_at = UtcDateTime()
-    ended_at = UtcDateTime(allow_none=True)
+    created_at = fields.UtcDateTime()
+    ended_at = fields.UtcDateTime(allow_none=True)
 
 
-class EntrantNameView(View):
+class EntrantNameView(fields.View):
     bot = fields.String(HIDDEN, allow_none=True)
     name = fields.String(allow_none=True)
 
@@ -34,7 +33,7 @@ class ByeView(EntrantNameView):
     )
 
 
-class TableMatchView(View):
+class TableMatchView(fields.View):
     id = fields.String()
     leg = fields.Integer("Number of the leg, from 1. With duplicate deals, each order of seats is a leg.")
     status = fields.OneOf(MatchState)
@@ -46,7 +45,7 @@ class TableMatchView(View):
     seats = fields.List(fields.Nested(SeatView))
 
 
-class TableView(View):
+class TableView(fields.View):
     table = fields.Integer("Number of the table, from 1.")
     label = fields.String("Label such as `final` or `third_place`; often empty.")
     over = fields.Boolean("Whether all matches created at the table are over.")
@@ -67,7 +66,7 @@ class WholeRoundView(RoundView):
     next = fields.String("The cursor of the next page; null on the last page.", allow_none=True)
 
 
-class OriginView(View):
+class OriginView(fields.View):
     tournament_round = fields.Integer()
     table = fields.Integer("Number of the table; null for a bye.", allow_none=True)
 
@@ -91,14 +90,14 @@ class BracketByeView(BracketSeedView):
     reason = fields.String()
 
 
-class BracketTableView(View):
+class BracketTableView(fields.View):
     table = fields.Integer()
     label = fields.String()
     legs = fields.Integer()
     entrants = fields.List(fields.Nested(BracketEntrantView), "Entrants, best first.")
 
 
-class BracketRoundView(View):
+class BracketRoundView(fields.View):
     tournament_round = fields.Integer()
     label = fields.String()
     state = fields.OneOf(["playing", "over"])
@@ -106,11 +105,11 @@ class BracketRoundView(View):
     byes = fields.List(fields.Nested(BracketByeView))
 
 
-class ToComeView(View):
+class ToComeView(fields.View):
     label = fields.String()
     tables = fields.Integer()
 
 
-class BracketView(View):
+class BracketView(fields.View):
     rounds = fields.List(fields.Nested(BracketRoundView))
     to_come = fields.List(fields.Nested(ToComeView), "Rounds that are not paired yet.")

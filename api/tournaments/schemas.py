@@ -5,7 +5,6 @@ from typing import Any
 from marshmallow import validates_schema
 
 from api import fields
-from api.fields import Changes, Id, NextMinute, OptionalBody, Part, PlainText, Strict, UtcDateTime, View
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import TimeView
 from api.pagination import PageQuery
@@ -15,13 +14,13 @@ from referee.tournaments.terms import ANNOUNCEMENT, TERMS
 from referee.workflows.voids.voiding import MAX_REASON_LENGTH
 
 
-class NewTournament(Strict):
+class NewTournament(fields.Strict):
     """Describe the terms of a new tournament."""
 
     game = fields.OneOf(GAMES, required=True)
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
-    class Meta(Strict.Meta):
+    class Meta(fields.Strict.Meta):
         include = term_fields.of_body(is_new=True)
 
     @validates_schema
@@ -29,40 +28,40 @@ class NewTournament(Strict):
         check_options(tournament["game"], tournament["seats"], tournament["options"], seats_field="seats")
 
 
-class TournamentChanges(Changes):
+class TournamentChanges(fields.Changes):
     time = fields.Nested(TimeView)
 
-    class Meta(Changes.Meta):
+    class Meta(fields.Changes.Meta):
         include = term_fields.of_body(is_new=False)
 
 
-class CancelTournament(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone as `status_reason`.", load_default=None)
+class CancelTournament(fields.OptionalBody):
+    reason = fields.PlainText(MAX_REASON_LENGTH, "Reason, shown to everyone as `status_reason`.", load_default=None)
 
 
 class TournamentQuery(PageQuery):
     status = fields.OneOf(TournamentState)
     game = fields.OneOf(GAMES)
-    organiser = Id("acc", "Return only tournaments that this account runs.")
+    organiser = fields.Id("acc", "Return only tournaments that this account runs.")
 
 
-class OrganiserView(View):
+class OrganiserView(fields.View):
     id = fields.String()
     name = fields.String()
 
 
-class ProgressView(View):
+class ProgressView(fields.View):
     done = fields.Integer("Number of matches that are over.")
     total = fields.Integer("Number of all matches, including matches that are not created yet.")
     by_status = fields.Dict("Number of matches by status.", keys=fields.String(), values=fields.Integer())
     tournament_round = fields.Integer("The earliest round that is not over; 0 before the first round.")
     rounds = fields.Integer("Number of rounds paired so far.")
-    estimated_end = NextMinute(
+    estimated_end = fields.NextMinute(
         "Estimated time of the end, rounded up to a minute; null if there is no estimate.", allow_none=True
     )
 
 
-class EntriesView(View):
+class EntriesView(fields.View):
     entered = fields.Integer("Number of entered bots, without withdrawn ones.")
     withdrawn = fields.Integer()
     asked = fields.Integer("Number of bots that were called before the start and have not answered yet.")
@@ -72,20 +71,20 @@ class EntriesView(View):
     disqualified = fields.Integer("Number of disqualified bots.")
 
 
-class TermsView(View):
+class TermsView(fields.View):
     """Describe all terms of a tournament in a response."""
 
     game = fields.String()
-    time = Part(TimeView)
+    time = fields.Part(TimeView)
 
-    class Meta(View.Meta):
+    class Meta(fields.View.Meta):
         include = term_fields.of_view(TERMS)
 
 
-class TournamentView(View):
+class TournamentView(fields.View):
     id = fields.String()
     game = fields.String()
-    time = Part(TimeView)
+    time = fields.Part(TimeView)
     status = fields.OneOf(TournamentState)
     status_reason = fields.String("Why the tournament was cancelled or could not start.", allow_none=True)
     organiser = fields.String(
@@ -93,11 +92,11 @@ class TournamentView(View):
         allow_none=True,
         attribute="created_by",
     )
-    created_at = UtcDateTime()
-    started_at = UtcDateTime(allow_none=True)
-    finished_at = UtcDateTime(allow_none=True)
+    created_at = fields.UtcDateTime()
+    started_at = fields.UtcDateTime(allow_none=True)
+    finished_at = fields.UtcDateTime(allow_none=True)
 
-    class Meta(View.Meta):
+    class Meta(fields.View.Meta):
         include = term_fields.of_view(name for name in TERMS if name not in ANNOUNCEMENT)
 
 
@@ -112,11 +111,11 @@ class WholeTournamentView(TournamentView):
     table_sizes = fields.List(
         fields.Integer(), "Numbers of seats at the tables of a round of all entered bots, the largest first."
     )
-    preflight_until = UtcDateTime(
+    preflight_until = fields.UtcDateTime(
         "Until when the tournament waits for bots called before the first round; null at any other time.",
         allow_none=True,
     )
-    next_round_at = UtcDateTime(
+    next_round_at = fields.UtcDateTime(
         "When the next round begins, if it waits for its time; otherwise null.", allow_none=True
     )
     progress = fields.Nested(ProgressView)

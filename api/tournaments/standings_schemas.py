@@ -1,25 +1,24 @@
 """Define the schemas of standings."""
 
 from api import fields
-from api.fields import Exact, View
 
 AS_OF = "Number of the last result included; 0 for none. Results are numbered in the order in which matches end."
 EXACT = {"description": "The exact value as a fraction.", "example": "13/2"}
 
 
-class TieBreakView(View):
+class TieBreakView(fields.View):
     name = fields.String(metadata={"example": "buchholz"})
     value = fields.Float("Value of the tie-break; null if it does not apply.", allow_none=True)
-    exact = Exact("value", allow_none=True, metadata=EXACT)
+    exact = fields.Exact("value", allow_none=True, metadata=EXACT)
 
 
-class ErrorBarView(View):
+class ErrorBarView(fields.View):
     low = fields.Float("Lower end of the 95 % interval; null if there are too few results.", allow_none=True)
     high = fields.Float(allow_none=True)
     groups = fields.Integer("Number of deal groups used. With fewer than eight, the interval is rough.")
 
 
-class EntrantView(View):
+class EntrantView(fields.View):
     rank = fields.Integer("Rank in the standings. Entrants that no tie-break separates share a rank.")
     bot = fields.String(attribute="entrant")
     name = fields.String(attribute="person.name")
@@ -40,7 +39,7 @@ class StandingsRow(EntrantView):
     matches = fields.Integer()
     byes = fields.Integer()
     points = fields.Float("Total points. A match is worth at most one point; a tie is worth half.")
-    points_exact = Exact("points", metadata=EXACT)
+    points_exact = fields.Exact("points", metadata=EXACT)
     points_per_match = fields.Float(
         "Points per match, without byes; null if no match was played.",
         allow_none=True,
@@ -56,7 +55,7 @@ class StandingsRow(EntrantView):
     )
 
 
-class SnapshotView(View):
+class SnapshotView(fields.View):
     as_of_seq = fields.Integer(AS_OF)
     results = fields.Integer("Number of results included.")
 

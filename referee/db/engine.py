@@ -70,11 +70,8 @@ class Database:
         self._write_idle_s = write_idle_s
         self._damage_seen_at: float = float("-inf")
         self._gate = _create_gate(self.url, write_wait_s)
-        self._engine = (
-            _create_sqlite_engine(self.url, write_wait_s)
-            if self.is_sqlite
-            else _create_postgres_engine(self.url, write_wait_s)
-        )
+        create_engine_of_url = _create_sqlite_engine if self.is_sqlite else _create_postgres_engine
+        self._engine = create_engine_of_url(self.url, write_wait_s)
         _DATABASES.add(self)
 
     @classmethod

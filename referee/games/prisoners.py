@@ -85,9 +85,8 @@ class Prisoners(State):
     prisoner: str | None = None  # up for bids
     suit: str | None = None  # that of the prisoner, or the suit that a joker takes
     high: Json | None = None  # {"seat", "cards", "total"}, the bid to beat
-    bids: list[Json] = field(
-        default_factory=list
-    )  # all bids and passes in the same form; a pass has no cards and the total 0
+    # All bids and passes in the same form; a pass has no cards and the total 0:
+    bids: list[Json] = field(default_factory=list)
 
     # -- options --
 

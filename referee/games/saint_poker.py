@@ -61,13 +61,11 @@ class SaintPoker(State):
     future_river: list[str] = field(default_factory=list)
     river: list[Json] = field(default_factory=list)  # {"card", "from"}, still on the table
     revealed: list[list[str]] = field(default_factory=list)  # still on the table
-    takeable: list[str] = field(
-        default_factory=list
-    )  # all cards face up on the table after the scoring, canonical order
+    # All cards face up on the table after the scoring, canonical order:
+    takeable: list[str] = field(default_factory=list)
     ranks: list[Rank | None] = field(default_factory=list)
-    unordered: list[list[Seat]] = field(
-        default_factory=list
-    )  # groups of tied seats not yet in the pickup order, worst first
+    # Groups of tied seats not yet in the pickup order, worst first:
+    unordered: list[list[Seat]] = field(default_factory=list)
     pickup_order: list[Seat] = field(default_factory=list)
     lap: int = 0
     discards: list[str] = field(default_factory=list)

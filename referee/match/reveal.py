@@ -7,7 +7,7 @@ could choose among the deals with and without each promised nonce.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -49,14 +49,7 @@ class EndedOpening:
     failures: Mapping[str, str]
 
     def to_json(self) -> Json:
-        return {
-            "id": self.id,
-            "commitment": self.commitment,
-            "seed": self.seed.hex(),
-            "nonces": list(self.nonces),
-            "nonce_hashes": list(self.nonce_hashes),
-            "failures": dict(self.failures),
-        }
+        return {**asdict(self), "seed": self.seed.hex()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +73,8 @@ class Reveal:
 
     def to_json(self) -> Json:
         """Return the members of the reveal row."""
-        return {
-            "seed": self.seed.hex(),
-            "nonces": list(self.nonces),
-            "nonce_hashes": list(self.nonce_hashes),
-            "accepted": list(self.accepted),
-            "openings": [opening.to_json() for opening in self.openings],
-        }
+        openings = [opening.to_json() for opening in self.openings]
+        return {**asdict(self), "seed": self.seed.hex(), "openings": openings}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +124,8 @@ def _parse(header: Json, row: Json) -> tuple[Reveal, DealOrigin]:
     openings = _parse_openings(group, row["openings"])
     _require(not missing, f"promised nonces that are missing: {missing}, so this opening should have ended")
     _check_accepted(group["entries"], row["nonces"], row["accepted"])
-    _check_left_out(group["entries"], [*openings, EndedOpening(**_last_opening(group, row, seed))])
+    last = EndedOpening(group["id"], group["commitment"], seed, row["nonces"], row["nonce_hashes"], {})
+    _check_left_out(group["entries"], [*openings, last])
     counted = Counter(code for opening in openings for code in opening.failures.values())
     reveal = Reveal(seed, row["nonces"], row["nonce_hashes"], row["accepted"], openings)
     given = sum(nonce != "" for nonce in row["nonces"])
@@ -212,17 +201,6 @@ def _check_left_out(entries: Sequence[str], openings: Sequence[EndedOpening]) ->
         for bot_id, code in opening.failures.items():
             failed_in = promised - given if code == OpeningFailure.NONCE_WITHHELD else given
             _require(bot_id in failed_in, f"{bot_id} cannot have ended {opening.id} by {code}")
-
-
-def _last_opening(group: Json, row: Json, seed: bytes) -> Json:
-    return {
-        "id": group["id"],
-        "commitment": group["commitment"],
-        "seed": seed,
-        "nonces": row["nonces"],
-        "nonce_hashes": row["nonce_hashes"],
-        "failures": {},
-    }
 
 
 def _require(holds: bool, reason: str) -> None:  # reads as a sentence

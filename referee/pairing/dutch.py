@@ -99,14 +99,13 @@ def _seat_clash(history: PairingHistory, due: Preferences, topscore: int | None)
 
 def _levels(history: PairingHistory, clash: MayMeet, bye_candidates: Collection[int]) -> list[MayMeet]:
     """Return the condition that a pair must meet at each level, from all constraints to "no rematch" alone."""
-    met, siblings = history.met, [history.siblings_of(player) for player in range(len(history.ids))]
+    met, family = history.met, history.family
 
     def are_strangers(player: int, other: int) -> bool:
         return other not in met[player]
 
     def are_unrelated_strangers(player: int, other: int) -> bool:
-        family = siblings[player]
-        return other not in met[player] and (family is None or other not in family)
+        return other not in met[player] and not family[player] == family[other] != ""
 
     def may_take_seats(player: int, other: int) -> bool:
         return are_unrelated_strangers(player, other) and not clash(player, other)
@@ -159,7 +158,7 @@ def _pair_cost(history: PairingHistory, due: Preferences, clash: MayMeet) -> Pai
     """Return a function for the cost of a pair: of seat preferences, repeated floats, siblings and rematches."""
     seat, strength = due.seat, due.strength
     score, met, (last, before) = history.score, history.met, history.floats
-    siblings = [history.siblings_of(player) for player in range(len(history.ids))]
+    family = history.family
 
     def cost(player: int, other: int) -> int:
         total = 0
@@ -180,8 +179,7 @@ def _pair_cost(history: PairingHistory, due: Preferences, clash: MayMeet) -> Pai
                 total += Cost.FAR_DOWN_LAST * apart
             if before[upper] == _DOWN:
                 total += Cost.FAR_DOWN_BEFORE * apart
-        family = siblings[player]
-        if family is not None and other in family:
+        if family[player] == family[other] != "":
             total += Cost.SIBLINGS
         if other in met[player]:
             total += Cost.REMATCH + Cost.MEETINGS * met[player][other]

@@ -1,7 +1,8 @@
 """Collect the history for Swiss pairing: scores, meetings, seats, byes and floats of the active entrants."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
@@ -23,14 +24,15 @@ class PairingHistory:
     """Hold the history of the entrants who can play the next round, numbered from 0 by pairing number.
 
     ``score`` is in units of 1 / (2 × ``unit``) points; ``unit`` is a multiple of the number of opponents at tables of
-    any size. For each entrant, ``met`` has the number of tables shared with each opponent, ``seat_counts`` the number
-    of matches in each seat, and ``recent_seats`` the seats in order of play. ``small`` counts the tables that were
-    smaller than others of their round; late entrants begin with the smallest count of the others. ``floats`` covers the
-    last two rounds, latest first: +1 for an upfloat, −1 for a downfloat or a bye, 0 otherwise.
+    any size. For each entrant, ``family`` has the owner, or "" without siblings or if all entrants have the same owner.
+    ``met`` has the number of tables shared with each opponent, ``seat_counts`` the number of matches in each seat, and
+    ``recent_seats`` the seats in order of play. ``small`` counts the tables that were smaller than others of their
+    round; late entrants begin with the smallest count of the others. ``floats`` covers the last two rounds, latest
+    first: +1 for an upfloat, −1 for a downfloat or a bye, 0 otherwise.
     """
 
     ids: list[str]
-    owners: list[str]
+    family: list[str]
     score: list[int]
     met: list[dict[int, int]]
     seat_counts: list[list[int]]
@@ -39,14 +41,9 @@ class PairingHistory:
     floats: tuple[list[int], list[int]]
     small: list[int]
     unit: int
-    siblings: dict[str, set[int]] = field(default_factory=dict)  # by owner
 
-    def siblings_of(self, player: int) -> set[int] | None:
-        """Return the entrants of the player's owner, including the player.
-
-        Return None if the player has no siblings or if all entrants have the same owner.
-        """
-        return self.siblings.get(self.owners[player])
+    def are_siblings(self, player: int, other: int) -> bool:
+        return self.family[player] == self.family[other] != ""
 
 
 def pairing_order(tournament: PairingInput) -> list[int]:
@@ -70,10 +67,10 @@ def read_history(tournament: PairingInput) -> PairingHistory:
     """Return the history of a tournament. Ignore tables without a match that counts."""
     people = [tournament.entrants[index] for index in pairing_order(tournament)]
     number = {entrant.id: player for player, entrant in enumerate(people)}
-    count, seats = len(people), tournament.seats
+    count, seats, bots = len(people), tournament.seats, Counter(entrant.owner for entrant in people)
     history = PairingHistory(
         ids=[entrant.id for entrant in people],
-        owners=[entrant.owner for entrant in people],
+        family=[entrant.owner if 1 < bots[entrant.owner] < count else "" for entrant in people],
         score=[0] * count,
         met=[{} for _ in people],
         seat_counts=[[0] * seats for _ in people],
@@ -83,11 +80,6 @@ def read_history(tournament: PairingInput) -> PairingHistory:
         small=[0] * count,
         unit=lcm(*(size - 1 for size in range(tournament.least_seats, seats + 1))),
     )
-    families: dict[str, set[int]] = {}
-    for player, owner in enumerate(history.owners):
-        if owner:
-            families.setdefault(owner, set()).add(player)
-    history.siblings = {owner: family for owner, family in families.items() if 1 < len(family) < count}
     first_rounds = [entrant.first_round for entrant in people]
     idle = _find_idle(tournament)
     for age, played in zip(range(len(tournament.played) - 1, -1, -1), tournament.played, strict=True):

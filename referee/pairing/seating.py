@@ -17,14 +17,8 @@ def assign_seats(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """
     if len(costs) > EXACT_SEATS:
         return _improve_by_swaps(costs)
-    places: tuple[int, ...]
-    if len(costs) == EXACT_SEATS:
-        one, two, three, four = costs  # written out for speed, since large tournaments have thousands of tables
-        _, places = min((one[a] + two[b] + three[c] + four[d], (a, b, c, d)) for a, b, c, d in _ORDERS[EXACT_SEATS])
-    else:
-        places = min(
-            _ORDERS[len(costs)], key=lambda places: sum(row[at] for row, at in zip(costs, places, strict=True))
-        )
+    orders = _ORDERS[len(costs)]
+    places = min(orders, key=lambda places: sum(row[seat] for row, seat in zip(costs, places, strict=True)))
     return tuple(sorted(range(len(costs)), key=places.__getitem__))
 
 

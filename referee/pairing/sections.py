@@ -18,24 +18,22 @@ def sections(tables: Sequence[Sequence[str]], owner_of: Mapping[str, str], limit
     placed in order by first fit; a table that fits no group opens a new one.
     """
     groups: list[list[int]] = []
-    seated_owners: list[set[str]] = []  # by group
-    open_groups: list[int] = []
-    sizes: list[int] = []  # by group
+    open_groups: list[tuple[int, list[int], set[str]]] = []  # the size of its tables, the group, its owners
     for index, table in enumerate(tables):
         # The prefix distinguishes an owner's id from an identical entrant id.
         owners = {
             f"owner {owner}" if (owner := owner_of.get(entrant, "")) else f"entrant {entrant}" for entrant in table
         }
-        fitting = (group for group in open_groups if sizes[group] == len(table))
-        chosen = next((group for group in fitting if seated_owners[group].isdisjoint(owners)), None)
-        if chosen is None:
-            chosen = len(groups)
-            groups.append([])
-            seated_owners.append(set())
-            sizes.append(len(table))
+        for chosen in open_groups:
+            size, group, seated = chosen
+            if size == len(table) and seated.isdisjoint(owners):
+                break
+        else:
+            chosen = size, group, seated = len(table), [], set()
+            groups.append(group)
             open_groups.append(chosen)
-        groups[chosen].append(index)
-        seated_owners[chosen] |= owners
-        if len(groups[chosen]) == limit:
+        group.append(index)
+        seated |= owners
+        if len(group) == limit:
             open_groups.remove(chosen)
     return groups

@@ -43,14 +43,9 @@ def sum_costs(history: PairingHistory, tables: Sequence[Sequence[int]]) -> tuple
     met = siblings = apart = 0
     for player, other in (pair for table in tables for pair in combinations(table, 2)):
         met += history.met[player].get(other, 0)
-        siblings += _are_siblings(history, player, other)
+        siblings += history.are_siblings(player, other)
         apart += abs(history.score[player] - history.score[other])
     return met, siblings, apart
-
-
-def _are_siblings(history: PairingHistory, player: int, other: int) -> bool:
-    family = history.siblings_of(player)
-    return family is not None and other in family
 
 
 def _least_cost(history: PairingHistory, tables: Sequence[Sequence[int]]) -> int:
@@ -62,7 +57,7 @@ def _least_cost(history: PairingHistory, tables: Sequence[Sequence[int]]) -> int
         before = sorted(times for other, times in history.met[player].items() if other in people)
         met += sum(before[: max(0, seats - len(people) + len(before))])  # at a table with as many new ones as there are
     siblings = 0
-    families = Counter(history.owners[player] for player in people if history.siblings_of(player) is not None)
+    families = Counter(history.family[player] for player in people if history.family[player])
     for size in families.values():
         each, more = divmod(size, len(tables))
         siblings += len(tables) * each * (each - 1) // 2 + more * each
@@ -73,8 +68,7 @@ class _TableSearch:
     """Swap entrants of different tables, knowing what each entrant costs at each table."""
 
     def __init__(self, history: PairingHistory, tables: Sequence[Sequence[int]]) -> None:
-        self.score, self.met, self.small = history.score, history.met, history.small
-        self.family = [owner if owner in history.siblings else None for owner in history.owners]
+        self.score, self.met, self.small, self.family = history.score, history.met, history.small, history.family
         people = [player for table in tables for player in table]
         self.people = sorted(people, key=lambda player: (-self.score[player], player))
         self.rank = {player: index for index, player in enumerate(self.people)}
@@ -162,7 +156,7 @@ class _TableSearch:
     def _cost_at(self, player: int, table: int) -> int:
         """Return the cost of the player's meetings at a table with the members that it now has."""
         cost = _REMATCH * self.meetings[player][table]
-        if (family := self.family[player]) is not None:
+        if family := self.family[player]:
             cost += self.relatives[family, table] - (self.table_of[player] == table)
         return cost
 
@@ -170,8 +164,7 @@ class _TableSearch:
         """Return by how much the cost rises if the two entrants exchange their tables."""
         here, there = self.table_of[player], self.table_of[other]
         between = _REMATCH * self.met[player].get(other, 0)
-        if (family := self.family[player]) is not None and family == self.family[other]:
-            between += 1
+        between += self.family[player] == self.family[other] != ""
         gained = self._cost_at(player, there) + self._cost_at(other, here) - 2 * between
         return gained - self._cost_at(player, here) - self._cost_at(other, there)
 

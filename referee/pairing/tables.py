@@ -75,41 +75,26 @@ class _TableSwaps:
 
     def __init__(self, history: PairingHistory, tables: list[list[int]]) -> None:
         self.score, self.met, self.tables, self.small = history.score, history.met, tables, history.small
-        players = range(len(history.ids))
-        self.siblings = [history.siblings_of(player) for player in players] if history.siblings else None
+        self.family = history.family
         self.near = max(NEAR, len(tables) if len(tables) <= 2 * NEAR else 0)
 
     def improve(self) -> None:
         for _ in range(SWEEPS):
-            costly = [index for index, table in enumerate(self.tables) if self._table_cost(table)]
+            tables = enumerate(self.tables)
+            costly = [at for at, table in tables if any(self._seat_cost(player, table, player) for player in table)]
             if not [index for index in costly if self._swap_members(index)]:
                 return
 
-    def _table_cost(self, table: Sequence[int]) -> int:
-        cost = 0
-        for index, player in enumerate(table):
-            cost += sum(self._pair_cost(player, other) for other in table[:index])
-        return cost
-
-    def _pair_cost(self, player: int, other: int) -> int:
-        cost = _MEETING_COST * self.met[player].get(other, 0)
-        if self.siblings is not None:
-            family = self.siblings[player]
-            if family is not None and other in family:
-                cost += _SIBLINGS_COST
-        return cost
-
     def _seat_cost(self, player: int, table: Sequence[int], replaced: int) -> int:
         """Return the cost of seating ``player`` at ``table`` in place of its member ``replaced``."""
-        met = self.met[player]
+        met, family = self.met[player], self.family[player]
         cost = 0
         for other in table:
             if other in met and other != replaced and other != player:
                 cost += _MEETING_COST * met[other]
-        if self.siblings is not None:
-            family = self.siblings[player]
-            if family is not None:
-                cost += _SIBLINGS_COST * sum(other in family for other in table if other not in (replaced, player))
+        if family:
+            others = (other for other in table if other not in (replaced, player))
+            cost += _SIBLINGS_COST * sum(self.family[other] == family for other in others)
         return cost
 
     def _swap_members(self, table_index: int) -> bool:

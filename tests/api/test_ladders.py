@@ -32,9 +32,8 @@ def test_F12_a_ladder_shows_ratings_as_of_a_result(service: Service, owner: Pers
     assert [row["rank"] for row in shown["items"]] == sorted(row["rank"] for row in shown["items"])
 
 
-def test_the_history_of_a_rating_is_a_chain(service: Service, owner: Person) -> None:
-    world, other = World(service.database), service.person()
-    bots = [service.verified_bot(person)["id"] for person in (owner, other)]
+def test_the_history_of_a_rating_is_a_chain(service: Service, world: World) -> None:
+    bots = world.bots(2)
     for _ in range(3):
         world.play(bots)
     client = service.anonymous()
@@ -96,9 +95,9 @@ def test_a_ladder_is_shown_as_of_any_entry(service: Service, owner: Person, orga
     assert owner.get(f"{path}/ranks/{service.verified_bot(owner)['id']}").status_code == 404
 
 
-def test_no_request_fits_the_strengths(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_request_fits_the_strengths(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(service.database)
-    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    bots = world.bots(2)
     ladder_id = str(world.play(bots).ladder_id)
     monkeypatch.setattr("referee_extras.analysis.strengths.fit", None)  # nothing is fitted for a request
     monkeypatch.setattr("referee_extras.analysis.strengths.load_results", None)

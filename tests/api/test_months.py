@@ -27,9 +27,9 @@ PAYLOAD = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def champion(service: Service) -> tuple[str, str]:
+def champion(service: Service, world: World) -> tuple[str, str]:
     """Return the champion of the closed month of a ladder, and the ladder; the month before has no champion."""
-    result: Result = World(service.database).play([service.verified_bot(service.person())["id"] for _ in range(2)])
+    result: Result = world.play(world.bots(2))
     ladder_id, owner_id = str(result.ladder_id), service.person().id
     known, unknown = {"strength": 1_598.04, "strength_error": 34.44}, {"strength": None, "strength_error": None}
     closed = {"ladder_id": ladder_id, "as_of_seq": 1, "matches": 40, "closed_at": datetime(2026, 11, 1, tzinfo=UTC)}
@@ -138,8 +138,8 @@ def test_pages_show_months_champions_and_errors_of_strengths(service: Service, c
     assert ("1\u202f700" in badge, "±" in badge) == (True, False)
 
 
-def test_the_page_of_months_says_when_the_first_comes(service: Service) -> None:
-    result = World(service.database).play([service.verified_bot(service.person())["id"] for _ in range(2)])
+def test_the_page_of_months_says_when_the_first_comes(service: Service, world: World) -> None:
+    result = world.play(world.bots(2))
 
     page = text_of(service.anonymous(), f"/ladders/{result.ladder_id}/months")
 

@@ -42,7 +42,7 @@ def test_a_page_of_an_empty_record_is_sent_under_the_policy(anonymous: FlaskClie
     assert "Set-Cookie" not in answer.headers
     assert re.search("<title>(Referee: .+|.+ · Referee)</title>", answer.text)
     assert (head.status_code, head.data, head.headers["ETag"]) == (200, b"", answer.headers["ETag"])
-    if path != "/":  # which is rendered anew only every few seconds
+    if path != "/":  # which is rendered again only every few seconds
         again = anonymous.get(path, headers={"If-None-Match": answer.headers["ETag"]})
         assert (again.status_code, again.data) == (304, b"")
     small = anonymous.get(path, headers={"Accept-Encoding": "gzip"})

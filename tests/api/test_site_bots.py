@@ -49,9 +49,9 @@ def test_a_bot_that_never_played_has_a_page_that_says_so(service: Service, owner
         assert "Page not found" in text_of(service.anonymous(), missing, 404)
 
 
-def test_ranks_history_and_results_of_a_bot(service: Service, owner: Person, organiser: Person, admin: Person) -> None:
+def test_ranks_history_and_results_of_a_bot(service: Service, organiser: Person, admin: Person) -> None:
     world = World(service.database)
-    bots = [service.verified_bot(person)["id"] for person in (owner, service.person(), service.person())]
+    bots = world.bots(3)
     first, second, third = (world.play(bots, created_by=organiser.id, choice=at % 2) for at in range(3))
     with service.database.write() as session:
         late = MatchSeat.match_id == second.match_id
@@ -86,9 +86,9 @@ def test_ranks_history_and_results_of_a_bot(service: Service, owner: Person, org
     assert "<img src=x" not in page
 
 
-def test_a_match_of_an_anonymous_tournament_is_not_told_before_it_is_over(service: Service, owner: Person) -> None:
+def test_a_match_of_an_anonymous_tournament_is_not_told_before_it_is_over(service: Service) -> None:
     world = World(service.database)
-    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    bots = world.bots(2)
     hidden, told = world.match(bots, tournament_id=tournaments.create(world)), world.match(bots)
 
     page = text_of(service.anonymous(), f"/bots/{bots[0]}")
@@ -117,9 +117,9 @@ def test_results_are_of_one_game_and_ladder(service: Service, owner: Person, mon
     assert "cannot be shown" in shown(client, bots[0], f"?ladder=lad_{'0' * 26}", 422)
 
 
-def test_a_long_history_leads_to_the_rest(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_history_leads_to_the_rest(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(service.database)
-    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    bots = world.bots(2)
     for _ in range(4):
         world.play(bots)
     monkeypatch.setattr(page_of_bots, "STEPS", 3)

@@ -43,14 +43,14 @@ def test_a_match_begins_with_its_seats(service: Service, anonymous: FlaskClient,
     assert words(page).count(f"{first[0]} wins with") == (len(first) == 1)
 
 
-def test_those_who_share_the_first_place_are_all_named(service: Service, anonymous: FlaskClient, world: World) -> None:
-    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+def test_those_who_share_the_first_place_are_all_named(anonymous: FlaskClient, world: World) -> None:
+    bots = world.bots(2)
     matches = (world.play(bots, game="saint-poker", options={"rounds": 1}, choice=choice) for choice in range(40))
     tied = next(result for result in matches if result.placements == [1, 1])
 
     page = words(read(anonymous, f"/matches/{tied.match_id}"))
 
-    assert re.search(r"bot \d+ and bot \d+ are tied with -?\d+ points? each\.", page.replace("\N{MINUS SIGN}", "-"))
+    assert re.search(r"Bot \d+ x and Bot \d+ x are tied with -?\d+ points? each\.", page.replace("\N{MINUS SIGN}", "-"))
 
 
 def test_a_void_match_keeps_its_scoreboard(service: Service, admin: Person, anonymous: FlaskClient) -> None:
@@ -66,7 +66,7 @@ def test_a_void_match_keeps_its_scoreboard(service: Service, admin: Person, anon
 
 def test_a_match_without_a_result_has_no_scoreboard(service: Service, admin: Person, anonymous: FlaskClient) -> None:
     world = World(service.database)
-    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+    bots = world.bots(2)
     match_id = world.match(bots, game="saint-poker", rated=True, limits=Limits())
 
     due = read(anonymous, f"/matches/{match_id}")

@@ -25,7 +25,7 @@ from tests.database.world import FakeClock, World
 
 
 def found(world: World) -> list[Difference]:
-    return list(world.read(database_audit.audit))
+    return world.listed(database_audit.audit)
 
 
 def mend(world: World, ladder_id: str) -> repairs.RepairReport:

@@ -13,10 +13,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import select, true, update
 
 from referee import plugs, schema
 from referee.accounts import accounts
+from referee.accounts.entry_consent import EntryConsent
+from referee.bots import bots
 from referee.db.engine import Database
 from referee.house.players import HousePlayer, find_player
 from referee.ladders import months
@@ -191,6 +193,13 @@ class Filled:
         with self.database.write() as session:
             account_id = accounts.create_account(session, name, role).id
         return account_id, self.create_token(account_id)
+
+    def consent(self, to: EntryConsent, *names: str) -> None:
+        """Let the owners of these bots answer organisers so; without names, all accounts."""
+        owners = [self.ask(bots.get_bot, self.bots[name]).owner_id for name in names]
+        of_them = schema.Account.id.in_(owners) if names else true()
+        with self.database.write() as session:
+            session.execute(update(schema.Account).where(of_them).values(entry_consent=to))
 
     def ask(self, question: Callable[..., T], *about: Any) -> T:
         """Return the answer of a function that reads the database."""

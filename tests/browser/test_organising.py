@@ -10,8 +10,6 @@ from sqlalchemy import update
 
 from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
-from referee.accounts.tables import Account
-from referee.bots import bots
 from referee.db.engine import current_time
 from referee.errors import NotFound
 from referee.tournaments import entries, tournaments
@@ -187,10 +185,9 @@ def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: F
 
 def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(page_at: PageAt, filled: Filled) -> None:
     made = filled.arrange("All of them")
-    with filled.database.write() as session:
-        session.execute(update(Account).values(entry_consent=EntryConsent.ASK))  # others may change it
-        for name, consent in (("Babbage", EntryConsent.EVERYBODY), ("Caissa", EntryConsent.NOBODY)):
-            accounts.get_account(session, bots.get_bot(session, filled.bots[name]).owner_id).entry_consent = consent
+    filled.consent(EntryConsent.ASK)  # others may change it
+    filled.consent(EntryConsent.EVERYBODY, "Babbage")
+    filled.consent(EntryConsent.NOBODY, "Caissa")
     page = page_at(f"/tournaments/{made}/entries", token=filled.tokens["organiser"], width=390)
     search = page.get_by_label("Bots by name or owner")
     expect(search).to_be_visible()
@@ -215,15 +212,14 @@ def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(page
     expect(page.locator("[data-found]")).not_to_contain_text("Babbage")
     axe(page)
     page_at.forgive("status of 4")  # the refusals
-    with filled.database.write() as session:
-        assert entries.count_by_state(session, made).entered == 1
-        session.execute(update(Account).values(entry_consent=EntryConsent.ASK))
+    assert filled.ask(entries.count_by_state, made).entered == 1
+    filled.consent(EntryConsent.ASK)
 
 
 def test_an_owner_decides_about_what_organisers_ask(page_at: PageAt, filled: Filled) -> None:
     made = filled.arrange("By invitation")
+    filled.consent(EntryConsent.ASK, "Ada")  # others may change it
     with filled.database.write() as session:
-        accounts.get_account(session, filled.accounts["owner"]).entry_consent = EntryConsent.ASK  # others may change it
         old = current_time(session) - timedelta(days=2)
         session.execute(update(Invitation).values(created_at=old))  # so that they count towards no limit of a day
     organise = f"/tournaments/{made}/organise"
@@ -259,7 +255,5 @@ def test_an_owner_decides_about_what_organisers_ask(page_at: PageAt, filled: Fil
     confirm(page, "Leave…")
     expect(page.locator("[data-not-yours]")).to_be_visible()
     page_at.forgive("409")
-    with filled.database.write() as session:
-        assert entries.count_by_state(session, made).withdrawn == 1
-        owner = accounts.get_account(session, filled.accounts["owner"])
-        owner.entry_consent = EntryConsent.ASK
+    assert filled.ask(entries.count_by_state, made).withdrawn == 1
+    filled.consent(EntryConsent.ASK, "Ada")

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
-from referee.bots import bots
 from referee.tournaments import disqualification, starting, tournaments
 from referee.tournaments.states import TournamentState
 from tests.browser.conftest import PageAt, axe, confirm, submit, wait_for
@@ -168,10 +166,7 @@ def asked_until(page: Page, selector: str) -> None:
 
 
 def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, filled: Filled) -> None:
-    with filled.database.write() as session:
-        for name in NAMES[:3]:
-            owner = accounts.get_account(session, bots.get_bot(session, filled.bots[name]).owner_id)
-            owner.entry_consent = EntryConsent.EVERYBODY
+    filled.consent(EntryConsent.EVERYBODY, *NAMES[:3])
     page = page_at("/organise", token=filled.tokens["organiser"])
     draft(page)
     made = filled.ask(tournaments.get_tournament, page.url.split("/")[-2])

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 from referee.match.time_limits import Limits
 from referee.workflows.voids import tournament_cancellation
 from tests.browser.conftest import PageAt
-from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
+from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled, Live
 from tests.browser.test_tournaments import AT_ONCE, event
 from tests.database.tournaments import begin, enter
 from tests.surroundings import MASTER_KEY
@@ -70,6 +70,12 @@ def until(page: Page, holds: Callable[[], Any]) -> None:
     raise AssertionError("it never came to that")
 
 
+def go_on_in_sight(page: Page, live: Live, decisions: int) -> None:
+    """Record more decisions, and wait until the viewer has played what may be seen of them."""
+    live.go_on(decisions)
+    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
+
+
 def catches_up(page: Page, page_at: PageAt) -> None:
     """Check that the page, without being reloaded, shows what the server renders now."""
     expected = page_at(page.url.removeprefix(page_at.url), script=False).evaluate(MAIN)
@@ -86,8 +92,7 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     live = filled.begin("pool-nap", rated=True)
     page = opened(window, f"/matches/{live.id}")
     expect(page.locator(".live-mark")).to_be_visible()
-    live.go_on(40)  # into the second round: those of the first are visible
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
+    go_on_in_sight(page, live, 40)  # into the second round: those of the first are visible
     page.evaluate(STEPS)
 
     live.finish()
@@ -134,8 +139,7 @@ def test_who_stopped_or_went_back_on_purpose_is_left_there_at_the_end(
 ) -> None:
     live = filled.begin("pool-nap", rated=False)
     page = opened(window, f"/matches/{live.id}")
-    live.go_on(6)
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
+    go_on_in_sight(page, live, 6)
     page.get_by_role("button", name=away, exact=away == "Pause").click()
     stays = page.locator(".sentence").inner_text()
 
@@ -152,8 +156,7 @@ def test_a_log_that_cannot_be_fetched_when_the_match_ends_is_requested_again(
 ) -> None:
     live = filled.begin("pool-nap", rated=False)
     page = opened(window, f"/matches/{live.id}")
-    live.go_on(6)
-    until(page, lambda: page.get_by_label("Next event").is_disabled() and page.locator(".event-list button").count())
+    go_on_in_sight(page, live, 6)
     failures = iter(["cut", "busy"])
 
     def fail_twice(route: Route) -> None:

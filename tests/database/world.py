@@ -88,6 +88,11 @@ class World:
         with self.database.read() as session:
             return query(session, *args, **how)
 
+    def listed(self, query: Callable[Concatenate[Session, P], Iterable[T]], *args: P.args, **how: P.kwargs) -> list[T]:
+        """Return all that a function of the product yields while its transaction is open."""
+        with self.database.read() as session:
+            return list(query(session, *args, **how))
+
     def write(self, change: Callable[Concatenate[Session, P], T], *args: P.args, **how: P.kwargs) -> T:
         """Call a function of the product in a transaction of its own."""
         with self.database.write() as session:

@@ -234,9 +234,8 @@ def test_a_released_row_can_be_claimed_at_once_and_counts_as_no_loss(jobs: Jobs)
     jobs.add("a", "b")
     first, second = jobs.claim()
 
-    assert jobs.write(LEASES.release, [first], done=Job.done + 1) == 1
-    assert jobs.write(LEASES.release, [first], done=Job.done + 1) == 0
-    assert jobs.write(LEASES.release, []) == 0
+    for claims, released in (([first], 1), ([first], 0), ([], 0)):
+        assert jobs.write(LEASES.release, claims, done=Job.done + 1) == released
 
     assert jobs.claim() == [(first[0], 2)]
     assert (jobs.get(first[0]).lost, jobs.get(first[0]).done, jobs.get(second[0]).epoch) == (0, 1, 1)

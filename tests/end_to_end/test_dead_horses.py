@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,13 +21,6 @@ from tests.end_to_end.service import Service
 from workers import queues
 
 WORKER = "tests.end_to_end.patient_worker"
-
-
-@pytest.fixture(scope="module")
-def bots(service: Service) -> Iterator[Bots]:
-    with Bots() as bots:
-        service.begin(bots)
-        yield bots
 
 
 @pytest.fixture(scope="module")

@@ -91,28 +91,26 @@ def told(searched: dict[str, bytes], hidden: set[bytes]) -> list[str]:
     return sorted(name for name, text in searched.items() if any(needle in text for needle in hidden))
 
 
-def test_D9_no_output_of_matches_in_progress_has_hidden_cards_or_seeds(service: Service) -> None:
-    client = service.redis()
-    with Bots(holds=[4]) as bots:
-        for name in ("random", "sound", "first"):
-            service.enlist(bots.serve(name))
-        match_ids = [service.arrange(game, options=options) for game, options in GAMES.items()]
-        service.scheduler()
-        service.worker()
-        service.until(lambda: all(bots.desk.held_of(match_id) for match_id in match_ids), "matches in progress")
-        redis_url = f"unix://{service.socket}?db=0"
-        app = create_app(replace(settings_for(service.folder), redis_url=redis_url, rate_limits=False))
-        hidden = needles(service, match_ids)
-        searched = outputs(service) | answers(app, match_ids)
+def test_D9_no_output_of_matches_in_progress_has_hidden_cards_or_seeds(service: Service, bots: Bots) -> None:
+    client = service.client()
+    bots.expect(4)
+    service.enlist(bots.serve("first"))
+    match_ids = [service.arrange(game, options=options) for game, options in GAMES.items()]
+    service.worker()
+    service.until(lambda: all(bots.desk.held_of(match_id) for match_id in match_ids), "matches in progress")
+    redis_url = f"unix://{service.socket}?db=0"
+    app = create_app(replace(settings_for(service.folder), redis_url=redis_url, rate_limits=False))
+    hidden = needles(service, match_ids)
+    searched = outputs(service) | answers(app, match_ids)
 
-        assert len(hidden) > 50
-        assert sum(match_ids[0] in name for name in searched) > 5
-        assert told(searched, hidden) == []
+    assert len(hidden) > 50
+    assert sum(match_ids[0] in name for name in searched) > 5
+    assert told(searched, hidden) == []
 
-        secret = next(run for run in hidden if re.fullmatch(rb"\w\w( \w\w)+", run))
-        for where in ("log", "redis", "job"):
-            planted = _plant(service, client, where, secret)
-            assert any(planted in name for name in told(outputs(service), hidden)), where
+    secret = next(run for run in hidden if re.fullmatch(rb"\w\w( \w\w)+", run))
+    for where in ("log", "redis", "job"):
+        planted = _plant(service, client, where, secret)
+        assert any(planted in name for name in told(outputs(service), hidden)), where
 
 
 def _plant(service: Service, client: Redis, where: str, secret: bytes) -> str:

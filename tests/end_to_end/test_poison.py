@@ -8,18 +8,17 @@ from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import Service
 
 
-def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_other(service: Service) -> None:
-    with Bots() as bots:
-        service.begin(bots, latency_ms=10)
-        poison = service.arrange()
-        neighbours = [service.arrange(game) for game in ("pool-nap", "saint-poker") * 2]
-        (service.folder / "poison").write_text(poison)
-        for _ in range(2):
-            service.worker("tests.end_to_end.poisoned_worker")
+def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_other(
+    service: Service, bots: Bots
+) -> None:
+    poison = service.arrange()
+    neighbours = [service.arrange(game) for game in ("pool-nap", "saint-poker") * 2]
+    (service.folder / "poison").write_text(poison)
+    service.have_workers(2, "tests.end_to_end.poisoned_worker")
 
-        service.until(lambda: _stuck(service, poison), "a stuck match")
-        service.until_finished(neighbours)
-        service.until(lambda: not any(worker.horse for worker in service.workers), "idle workers")
+    service.until(lambda: _stuck(service, poison), "a stuck match")
+    service.until_finished(neighbours)
+    service.until(lambda: not any(worker.horse for worker in service.workers), "idle workers")
 
     died = (service.folder / "deaths").read_text().split()
     match = service.match(poison)
@@ -35,7 +34,7 @@ def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_ot
     assert service.differences() == []
 
 
-def test_K8_a_match_that_is_given_back_again_and_again_is_not_stuck(service: Service) -> None:
+def test_K8_a_match_that_is_given_back_again_and_again_is_not_stuck(service: Service, bots: Bots) -> None:
     for worker in service.workers:
         worker.kill()
     match_id = service.arrange()

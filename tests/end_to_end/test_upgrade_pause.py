@@ -16,35 +16,33 @@ def _set_revision(service: Service, revision: str) -> None:
         session.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
 
 
-def test_old_workers_and_schedulers_stop_before_an_upgrade_and_refuse_the_new_schema(service: Service) -> None:
-    service.redis()
-    with Bots() as bots:
-        for _ in range(2):
-            service.enlist(bots.serve("random", latency_ms=20))
-        match_id = service.arrange(options={"rounds": 8})
-        worker, scheduler = service.worker(), service.scheduler()
-        service.until(lambda: len(bots.desk.answered) > 5, "play")
+def test_old_workers_and_schedulers_stop_before_an_upgrade_and_refuse_the_new_schema(
+    service: Service, bots: Bots
+) -> None:
+    match_id = service.arrange(options={"rounds": 8})
+    (scheduler,), worker = list(service.processes), service.worker()
+    service.until(lambda: len(bots.desk.answered) > 5, "play")
 
-        with pause_workers(service.environment["REDIS_URL"]):
-            released, asked = service.match(match_id), len(bots.desk.asked)
-            _set_revision(service, NEWER)  # as an upgrade does
-            service.until(lambda: worker.horse is None, "the end of the work-horse")
+    with pause_workers(service.environment["REDIS_URL"]):
+        released, asked = service.match(match_id), len(bots.desk.asked)
+        _set_revision(service, NEWER)  # as an upgrade does
+        service.until(lambda: worker.horse is None, "the end of the work-horse")
 
-        assert released.lease_until is None, "the match is still claimed"
-        assert scheduler.popen.wait(60) == 2
-        service.until(lambda: "runner_not_started" in worker.tail(), "a refusal of the worker")
-        assert f"has schema {NEWER}" in worker.tail()
-        assert f"has schema {NEWER}" in scheduler.tail()
-        assert len(bots.desk.asked) == asked
-        assert worker.alive
+    assert released.lease_until is None, "the match is still claimed"
+    assert scheduler.popen.wait(60) == 2
+    service.until(lambda: "runner_not_started" in worker.tail(), "a refusal of the worker")
+    assert f"has schema {NEWER}" in worker.tail()
+    assert f"has schema {NEWER}" in scheduler.tail()
+    assert len(bots.desk.asked) == asked
+    assert worker.alive
 
-        _set_revision(service, revisions.required_revision())
-        service.scheduler()
-        service.until_finished([match_id])
-        service.check_all()
+    _set_revision(service, revisions.required_revision())
+    service.scheduler()
+    service.until_finished([match_id])
+    service.check_all()
 
 
-def test_a_pause_that_somebody_else_began_goes_on(service: Service) -> None:
+def test_a_pause_that_somebody_else_began_goes_on(service: Service, bots: Bots) -> None:
     redis = service.client()
     suspend(redis)  # as `rq suspend` does
 

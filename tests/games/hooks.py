@@ -19,10 +19,10 @@ class Hook:
 
     cards: Callable[[Any], Iterable[str]]  # every card once, wherever it is, after a deal
     secret: Callable[[Any, int | None], Iterable[str]]  # what a seat, or the public, may not know in this position
-    whole_deck: Callable[[Any], Iterable[str]]
     observation_bytes: int
     event_bytes: int
     golden: Mapping[int, Mapping[str, Any]]  # options of its golden matches, by number of seats
+    whole_deck: Callable[[Any], Iterable[str]] = lambda state: DECK
     chips: Callable[[Any], int] | None = None  # a sum that stays constant during a match
     story: Callable[[Any], Any] = lambda state: None  # public consequences of hidden cards
     short: Mapping[str, Any] = field(default_factory=dict)  # options that keep a match short
@@ -34,6 +34,10 @@ def unseen(deck: Sequence[str], secret: Iterable[str]) -> list[int]:
     return [place for place, card in enumerate(deck) if secrets[card] == copies[card]]
 
 
+def hands_of_others(state: Any, viewer: int | None) -> Iterable[str]:
+    return (card for seat, hand in enumerate(state.hands) if seat != viewer for card in hand)
+
+
 def saint_poker_cards(state: Any) -> Iterable[str]:
     yield from (entry["card"] for entry in state.river)
     for cards in (*state.hands, *state.revealed, state.stock, state.future_river, state.discards):
@@ -41,10 +45,9 @@ def saint_poker_cards(state: Any) -> Iterable[str]:
 
 
 def saint_poker_secrets(state: Any, viewer: int | None) -> Iterable[str]:
+    known = {card for cards in state.known for card in cards}
     yield from state.stock
-    for seat, hand in enumerate(state.hands):
-        if seat != viewer:
-            yield from (card for card in hand if card not in state.known[seat])
+    yield from (card for card in hands_of_others(state, viewer) if card not in known)
 
 
 def pool_nap_cards(state: Any) -> Iterable[str]:
@@ -57,9 +60,7 @@ def pool_nap_cards(state: Any) -> Iterable[str]:
 
 def pool_nap_secrets(state: Any, viewer: int | None) -> Iterable[str]:
     yield from state.aside
-    for seat, hand in enumerate(state.hands):
-        if seat != viewer:
-            yield from hand
+    yield from hands_of_others(state, viewer)
 
 
 def prisoners_cards(state: Any) -> Iterable[str]:
@@ -72,9 +73,7 @@ def prisoners_cards(state: Any) -> Iterable[str]:
 def prisoners_secrets(state: Any, viewer: int | None) -> Iterable[str]:
     yield from state.pile
     yield from state.left_over
-    for seat, hand in enumerate(state.hands):
-        if seat != viewer:
-            yield from hand
+    yield from hands_of_others(state, viewer)
 
 
 def rummy_royal_cards(state: Any) -> Iterable[str]:
@@ -120,7 +119,6 @@ HOOKS = {
     "pool-nap": Hook(
         cards=pool_nap_cards,
         secret=pool_nap_secrets,
-        whole_deck=lambda state: DECK,
         observation_bytes=4096,
         event_bytes=2048,
         golden={3: {"rounds": 6}, 10: {"rounds": 3, "all_pass": "dealer_bids", "bid_cover": False}},
@@ -130,7 +128,6 @@ HOOKS = {
     "prince-albert": Hook(
         cards=prince_albert_cards,
         secret=prince_albert_secrets,
-        whole_deck=lambda state: DECK,
         observation_bytes=10_240,
         event_bytes=1024,
         golden={
@@ -154,7 +151,6 @@ HOOKS = {
     "rummy-royal": Hook(
         cards=rummy_royal_cards,
         secret=rummy_royal_secrets,
-        whole_deck=lambda state: DECK,
         observation_bytes=4096,
         event_bytes=1024,
         golden={3: {"deals": 4}, 9: {"deals": 4, "ante": 2, "sequence": "89T", "dealer_looks": False, "max_bid": 4}},
@@ -166,7 +162,6 @@ HOOKS = {
     "saint-poker": Hook(
         cards=saint_poker_cards,
         secret=saint_poker_secrets,
-        whole_deck=lambda state: DECK,
         observation_bytes=2048,
         event_bytes=1024,
         golden={2: {}, 5: {"rounds": 3, "final_pickup": False}},

@@ -3,18 +3,7 @@
 import pytest
 
 from tests.games.playing import row
-from tests.games.prince_albert import (
-    ACES,
-    EQUAL,
-    FLUSH,
-    HIGH,
-    PAIR,
-    TRIPS,
-    begun,
-    bids_open,
-    play,
-    rounds,
-)
+from tests.games.prince_albert import ACES, EQUAL, FLUSH, HIGH, PAIR, TRIPS, begun, bids_open, play, rounds
 
 # -- all in --
 

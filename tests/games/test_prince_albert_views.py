@@ -1,13 +1,10 @@
-"""Prince Albert: Hold'em, votes, options, bounds, and who sees what."""
+"""Prince Albert: votes, and who sees what."""
 
 import pytest
 
 from referee.games.prince_albert import PrinceAlbert
 from tests.games.playing import named, row
 from tests.games.prince_albert import ACES, HIGH, PAIR, begun, play
-
-# -- Hold'em --
-
 
 # -- votes --
 
@@ -54,9 +51,6 @@ def test_PA_40_motions_are_put_in_the_order_of_the_page_and_the_throws_counted_a
     play(state, "0:vfree 1:vmax 0:rock 1:rock 0:paper 1:rock 0:vpush 1:vlose" + " 0:rock 1:rock" * 4)
 
     assert (state.phase, state.pending()) == ("throw", (0, 1))
-
-
-# -- options and bounds --
 
 
 # -- what is seen --

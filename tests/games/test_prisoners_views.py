@@ -1,4 +1,4 @@
-"""Prisoners: its legal lists, what is accepted, what is seen and logged, and the bounds of its rules page."""
+"""Prisoners: its legal lists, what is accepted, and what is logged."""
 
 from itertools import combinations
 from random import Random
@@ -34,12 +34,6 @@ def test_cards_of_a_bid_may_stand_in_any_order() -> None:
     state = begun(HANDS, "Jh", players=3)
 
     assert say(state, "2s 2h 2c 2d")[0]["cards"] == ["2c", "2d", "2h", "2s"]
-
-
-# -- what is seen --
-
-
-# -- bounds --
 
 
 # -- the log --

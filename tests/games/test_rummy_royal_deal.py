@@ -55,9 +55,6 @@ def test_RR_06_the_first_card_goes_to_the_dealers_left_and_the_last_of_a_lap_to_
     assert (deal["extra"], deal["dealer"], deal["deck"]) == (list(DECK[3::4]), 1, list(DECK))
 
 
-# -- the play --
-
-
 # -- paying up and the end --
 
 

@@ -83,9 +83,6 @@ def test_RR_08_the_dealer_sees_his_hand_first_or_not(dealer_looks: bool) -> None
     assert state.observation(2)["hand"] == hand
 
 
-# -- the auction --
-
-
 # -- what is seen --
 
 

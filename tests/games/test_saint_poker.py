@@ -79,6 +79,3 @@ def test_a_pair_the_other_way_round_is_the_same_action() -> None:
     revealed = select(state, "Ac 2c", "Kd Qd")[0]
 
     assert revealed["cards"] == [["2c", "Ac"], ["Qd", "Kd"]]
-
-
-# -- what is seen --

@@ -192,7 +192,7 @@ def play_on(world: World, played: Campaign, like: Result, results: int) -> None:
 def differences(world: World, ladder_id: str) -> list[str]:
     """Return what docs/refold.py and the audit of ladders find."""
     file = io.StringIO(file_of(world, ladder_id).decode(), newline="")
-    audited = [str(found) for found in world.read(check_ladder, ladder_id)]
+    audited = [str(found) for found in world.listed(check_ladder, ladder_id)]
     return [*refold.check(file), *audited]
 
 
@@ -210,7 +210,7 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
         session.execute(update(Rating).where(Rating.bot_id == played.anchor).values(balance=Rating.balance + 7))
         session.execute(update(DailyExchange).values(gain=DailyExchange.gain - 7))
         session.execute(update(RatingChange).where(RatingChange.seq % 50 == 0).values(after=RatingChange.after + 7))
-    kinds = {found.kind for found in world.read(check_ladder, ladder)}
+    kinds = {found.kind for found in world.listed(check_ladder, ladder)}
     assert kinds == {"rating", "exchange", "change"}
     world.write(repairs.repair_ladder, ladder)
 

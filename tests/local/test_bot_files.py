@@ -1,7 +1,6 @@
 """Bots given as files: started for the time of the matches, told their port and secret, ended with them."""
 
 import fcntl
-import io
 import json
 import shutil
 import signal
@@ -21,7 +20,7 @@ from click.testing import CliRunner, Result
 from referee.cli import hosting, main
 from referee.local import bot_files, matches
 from referee.match.log import parse_row
-from referee.runtime.output_tail import MAX_BYTES
+from referee.runtime.output_tail import MAX_BYTES, OutputTail
 from tests.cli.running import PATIENCE_S, surroundings
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
@@ -143,67 +142,29 @@ def test_a_program_that_changes_is_noticed_until_it_has_a_new_version(
     assert ["changed since version 2 b was checked" in text for text in later] == [False, False, True]
 
 
-HOSTING = """
-import sys, urllib.request
-from pathlib import Path
-from referee.cli import hosting
-
-def register(url, file):
-    return {"name": "bot", "url": url}, "whsec_"
-
-hosting.DEFAULT_PORT = int(sys.argv[2])
-program = hosting.Program.find(Path(sys.argv[1]), None, None)
-with hosting.host_registered(program, None, None, register) as (bot, _):
-    print(bot["url"], urllib.request.urlopen(bot["url"]).read().decode(), flush=True)
-    sys.stdin.read()
-"""
 SLOW_TO_LISTEN = """
 import os, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-folder = Path(__file__).parent
 print("PRINTED", flush=True)
-(folder / "started").touch()
-while not (folder / "may listen").exists():
+while not Path(__file__).with_name("may listen").exists():
     time.sleep(0.01)
-
-class Named(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(folder.name.encode())
-
-HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Named).serve_forever()
+HTTPServer(("127.0.0.1", int(os.environ["PORT"])), BaseHTTPRequestHandler).serve_forever()
 """
 
 
-def slow_to_listen(folder: Path, *, prints: str = "") -> Path:
-    folder.mkdir()
-    (folder / "bot.py").write_text(SLOW_TO_LISTEN.replace("PRINTED", prints))
-    return folder / "bot.py"
+def test_two_commands_give_their_bots_different_ports_though_none_listens_yet() -> None:
+    with bot_files.reserve_port(0) as default:
+        pass
 
-
-def test_two_commands_give_their_bots_different_ports_though_none_listens_yet(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
-        default = closed_soon.getsockname()[1]
-
-    def host(bot: Path) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-c", HOSTING, str(bot.parent), str(default)]
-        return subprocess.Popen(command, env=surroundings(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    one, two = slow_to_listen(tmp_path / "one"), slow_to_listen(tmp_path / "two")
-    two.with_name("may listen").touch()
-    with host(one) as first:
-        awaited(one.with_name("started").exists)
-        with host(two) as second:
-            said_by_second = (second.stdout or io.StringIO()).readline().split()
-            one.with_name("may listen").touch()
-            said_by_first = (first.stdout or io.StringIO()).readline().split()
-
-    assert said_by_first == [f"http://127.0.0.1:{default}", "one"]
-    assert said_by_second[1:] == ["two"]
-    assert said_by_second[0] != said_by_first[0]
+    with bot_files.reserve_port(default, 0) as first, bot_files.reserve_port(default, 0) as second:
+        assert first == default
+        assert second not in (0, first)
+        with pytest.raises(bot_files.BotNotStarted, match=f"Port {default} is taken"), bot_files.reserve_port(default):
+            pass
+    with bot_files.reserve_port(default, 0) as again:
+        assert again == default
 
 
 def test_the_port_of_another_bot_is_not_taken_for_that_of_a_bot_that_prints_it(tmp_path: Path) -> None:
@@ -213,7 +174,8 @@ def test_the_port_of_another_bot_is_not_taken_for_that_of_a_bot_that_prints_it(t
         socket.create_server(("127.0.0.1", theirs)) as other,
         bot_files.reserve_port(0) as port,
     ):
-        bot = slow_to_listen(tmp_path / "own", prints=f"http://127.0.0.1:{theirs}")
+        bot = tmp_path / "bot.py"
+        bot.write_text(SLOW_TO_LISTEN.replace("PRINTED", f"http://127.0.0.1:{theirs}"))
 
         def let_listen() -> None:
             other.accept()
@@ -288,24 +250,38 @@ def test_a_bot_may_choose_its_port_and_be_any_program(tmp_path: Path, name: str,
         ("import sys; sys.exit('no licence')", "bot.py exited with status 1 before it listened. It wrote:\nno licence"),
         ("1 +", "SyntaxError"),
         (r"import sys; sys.exit('\x1b]0;mine\x07 \x1b[2J no licence')", "\N{REPLACEMENT CHARACTER}[2J no licence"),
-        ("import os; os.write(1, b'http://127.0.0.1:OTHER'); os._exit(0)", "exited with status 0 before it listened"),
         ("import os, sys; sys.exit(' '.join(sorted(os.environ)))", "REFEREE_BOT_SECRET"),
     ],
 )
 def test_a_bot_that_does_not_come_up_is_told_with_its_last_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
-    """It learns its own secret and nothing of ours, and is not looked for at the port of another program."""
+    """It learns its own secret and nothing of ours."""
     monkeypatch.setenv("REFEREE_TOKEN", "ref_ours")
     monkeypatch.setenv("DATABASE_URL", "postgresql://ours")
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        (tmp_path / "bot.py").write_text(text.replace("OTHER", str(other.getsockname()[1])))
+    (tmp_path / "bot.py").write_text(text)
 
-        played = play(str(tmp_path / "bot.py"), "house:first")
+    played = play(str(tmp_path / "bot.py"), "house:first")
 
     assert played.exit_code == 1
     assert said in played.output
     assert not any(hidden in played.output for hidden in ("\x1b", "REFEREE_TOKEN", "DATABASE_URL"))
+
+
+def test_a_bot_that_has_ended_is_not_looked_for_at_anothers_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ended = subprocess.Popen(
+            [sys.executable, "-S", "-c", f"print('http://127.0.0.1:{port}')"], stdout=subprocess.PIPE
+        )
+        assert ended.wait(PATIENCE_S) == 0
+        assert ended.stdout is not None
+        bot = bot_files.BotProcess(Path("bot.py"), port, ended, OutputTail(ended.stdout))
+        bot.output.follow()
+
+        with pytest.raises(bot_files.BotNotStarted, match="exited with status 0 before it listened"):
+            bot_files._wait_until_listening(bot, print)
+        bot.output.end(PATIENCE_S)
 
 
 def test_check_runs_a_file_with_a_secret_of_its_own(folder: Path) -> None:

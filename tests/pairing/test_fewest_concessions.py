@@ -67,7 +67,7 @@ def criteria(tournament: PairingInput, history: PairingHistory, pairs: list[Pair
     for own, other in pairs:
         if NOBODY in (own, other):
             continue
-        siblings += history.owners[own] == history.owners[other] and len(set(history.owners)) > 1
+        siblings += history.are_siblings(own, other)
         due = due_seat(history, own)
         lead = max(history.score[own], history.score[other]) > top
         seats += due is not None and due == due_seat(history, other) and not lead

@@ -20,17 +20,8 @@ TABLES = st.integers(2, 10).flatmap(
     )
 )
 Table = tuple[list[int], list[int], list[int]]
-FROZEN = {  # SHA-256 of the changes at 500 fixed tables, by seats: stored ladders depend on every digit
-    2: "146aa563f7a91ac5c8322388",
-    3: "a0ddde940ea8c49acb5da725",
-    4: "c4cb4ac91da86390aa1a8fe3",
-    5: "938ea76119846e4509b115da",
-    6: "9a28cc17da2bb187afd636da",
-    7: "711e14e65e538c01d03386b1",
-    8: "0b57fc8f177501dfa7e104e9",
-    9: "e1e08ad59cf95ca7ceb138ce",
-    10: "081618a24c7133d7dda9b0fa",
-}
+# SHA-256 of the changes at 4,500 fixed tables: stored ladders depend on every digit.
+FROZEN = "36a72155a4d408968f325f41b87f58652e6cf7573feb7770657482d35a027bc4"
 
 
 def elo_changes(ratings: list[int], games: list[int], placements: list[int]) -> list[int]:
@@ -71,17 +62,17 @@ def spelled_out(ratings: list[int], games: list[int], placements: list[int]) -> 
     return changes
 
 
-@pytest.mark.parametrize("seats", FROZEN)
-def test_the_changes_are_what_they_always_were(seats: int) -> None:
-    changes = json.dumps([elo_changes(*table) for table in frozen_tables(seats)])
+def test_the_changes_are_what_they_always_were() -> None:
+    changes = json.dumps([elo_changes(*table) for seats in range(2, 11) for table in frozen_tables(seats)])
 
-    assert hashlib.sha256(changes.encode()).hexdigest()[:24] == FROZEN[seats]
+    assert hashlib.sha256(changes.encode()).hexdigest() == FROZEN
 
 
 @settings(max_examples=40)
 @given(TABLES)
-def test_the_changes_are_those_of_the_definition(table: Table) -> None:
+def test_F11_the_changes_are_those_of_the_definition_which_makes_or_destroys_no_points(table: Table) -> None:
     assert elo_changes(*table) == spelled_out(*table)
+    assert sum(elo_changes(*table)) == 0
 
 
 @pytest.mark.parametrize("gap", [0, 1, MICRO - 1, MICRO, MICRO + 1, 2_000 * MICRO - 1, 2_000 * MICRO, 9_000 * MICRO])
@@ -100,22 +91,3 @@ def test_the_expectations_are_those_that_the_page_says() -> None:
             assert expectation(points * 1_000_000 + rest) == between
             assert expectation(-points * 1_000_000 - rest) == 10**9 - between
     assert expectation(2_000_000_001) == expectation(5_000_000_000) == table[2000]
-
-
-@settings(max_examples=40)
-@given(TABLES)
-def test_F11_no_match_makes_or_destroys_points(table: Table) -> None:
-    ratings, games, placements = table
-
-    assert sum(elo_changes(ratings, games, placements)) == 0
-
-
-@settings(max_examples=40)
-@given(TABLES, st.permutations(range(10)))
-def test_seats_in_any_order_change_alike(table: Table, order: list[int]) -> None:
-    seats = [seat for seat in order if seat < len(table[0])]
-    ratings, games, placements = ([column[seat] for seat in seats] for column in table)
-
-    changes = elo_changes(*table)
-
-    assert elo_changes(ratings, games, placements) == [changes[seat] for seat in seats]

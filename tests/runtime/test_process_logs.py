@@ -21,6 +21,7 @@ from tests.machine import require
 
 LIMIT = 20_000
 LINES = 3_000
+PATIENCE_MS = 30_000
 # Several writes for a line, and lines of different lengths, as they come from different libraries.
 WRITES_LINES = """
 import os, sys
@@ -184,11 +185,6 @@ def test_a_long_log_of_before_is_put_aside(tmp_path: Path, size: int, after: int
     assert (tmp_path / "a.log").stat().st_size == after
 
 
-LIMIT = 2_000
-LINES = 60  # ten in a file
-PATIENCE_MS = 20_000
-
-
 def lines_until(tail: "subprocess.Popen[bytes]", received: bytearray, last: bytes) -> None:
     """Read what is shown up to the line ``last``."""
     assert tail.stdout is not None
@@ -202,19 +198,19 @@ def lines_until(tail: "subprocess.Popen[bytes]", received: bytearray, last: byte
 def test_tail_shows_every_line_of_a_log_that_rotates(tmp_path: Path) -> None:
     program = require("tail", "following a log")
     path, received = tmp_path / "api-1.log", bytearray()
-    log = LogFile(path, limit=LIMIT)
+    log = LogFile(path, limit=2_000)
     log.create()
 
     with subprocess.Popen(
         [program, "-n", "+1", "-F", str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as tail:
         try:
-            for number in range(LINES):
+            for number in range(60):
                 line = b"%d %s" % (number, b"x" * 200)
                 assert log.write(line + b"\n") is None
                 lines_until(tail, received, line)
         finally:
             tail.terminate()
 
-    assert [int(line.split()[0]) for line in received.splitlines()] == list(range(LINES))
+    assert [int(line.split()[0]) for line in received.splitlines()] == list(range(60))
     assert path.with_name("api-1.log.2").exists()

@@ -21,7 +21,7 @@ from referee.viewer import FOLDER
 from referee.viewer.presentation import presentations, table_module
 from tests.games.playing import random_outcome
 from tests.golden import RECORDED, path
-from tests.viewer.viewer_facts import OF_POSITION, OF_STATE, PHASES, everywhere, everywhere_drawn, hands
+from tests.viewer.viewer_facts import FACTS, PHASES, everywhere, everywhere_drawn, hands
 
 HERE = Path(__file__).parent
 DRAWN = sorted(name for name in catalogue() if table_module(name))
@@ -170,7 +170,7 @@ def test_every_file_of_a_presentation_or_a_table_belongs_to_a_game() -> None:
 
     assert {file.stem for file in (FOLDER / "presentations").iterdir()} - {"every_game"} <= named
     assert {file.stem for file in (FOLDER / "tables").iterdir()} - {"common", "prince_albert_round"} <= named
-    assert set(OF_STATE) <= set(DRAWN)
+    assert set(FACTS) <= set(DRAWN)
 
 
 def test_every_viewer_is_shown_what_the_engine_shows(plays: list[Play]) -> None:
@@ -188,9 +188,10 @@ def test_positions_tell_what_the_engine_tells(drawn_plays: list[Play]) -> None:
             assert everywhere_drawn(position, scores) == everywhere(state), about
             if not (state.over or state.to_act()):
                 continue  # between two rounds the position is still that of the last end
-            if play.game in OF_STATE:
-                assert OF_POSITION[play.game](position) == OF_STATE[play.game](state), about
-                assert position["phase"].startswith(PHASES[play.game][state.phase]), about
+            if play.game in FACTS:
+                of_state, of_position = FACTS[play.game]
+                assert of_position(position) == of_state(state), about
+                assert position["phase"].startswith(PHASES[play.game].get(state.phase, state.phase)), about
 
 
 def test_hands_hold_what_the_viewer_may_know(drawn_plays: list[Play]) -> None:

@@ -10,32 +10,23 @@ from referee.games.rummy_royal import RummyRoyal
 from referee.games.saint_poker import SaintPoker
 from referee.match.canonical import Json
 
-PHASES = {  # labels of the viewer for the phases of the rules page
-    "pool-nap": {"bid": "bidding", "play": "play", "over": "over"},
+PHASES = {  # labels of the viewer for the phases of the rules page, where they differ
+    "pool-nap": {"bid": "bidding"},
     "prince-albert": {
         "vote": "voting",
         "throw": "rock, paper, scissors",
         "bet1": "first betting",
-        "bidding": "bidding",
         "bet2": "second betting",
-        "drawing": "drawing",
         "all_in": "going all in",
         "bet3": "third betting",
         "show": "showing",
-        "over": "over",
     },
-    "prisoners": {"name_suit": "naming the suit", "bid": "auction", "over": "over"},
-    "rummy-royal": {
-        "dealer": "the dealer's choice",
-        "auction": "auction of the extra hand",
-        "lead": "play",
-        "over": "over",
-    },
+    "prisoners": {"name_suit": "naming the suit", "bid": "auction"},
+    "rummy-royal": {"dealer": "the dealer's choice", "auction": "auction of the extra hand", "lead": "play"},
     "saint-poker": {
         "river": "choosing a card for the river",
         "select": "choosing two cards to reveal",
         "pickup": "picking up",
-        "over": "over",
     },
 }
 DEAD_HANDS = {  # labels of the viewer for the hand that nobody plays
@@ -286,19 +277,12 @@ def _saint_poker_drawn(position: Json) -> Json:
     }
 
 
-OF_STATE: dict[str, Callable[[Any], Json]] = {
-    "pool-nap": _pool_nap,
-    "prince-albert": _prince_albert,
-    "prisoners": _prisoners,
-    "rummy-royal": _rummy_royal,
-    "saint-poker": _saint_poker,
-}
-OF_POSITION: dict[str, Callable[[Json], Json]] = {
-    "pool-nap": _pool_nap_drawn,
-    "prince-albert": _prince_albert_drawn,
-    "prisoners": _prisoners_drawn,
-    "rummy-royal": _rummy_royal_drawn,
-    "saint-poker": _saint_poker_drawn,
+FACTS: dict[str, tuple[Callable[[Any], Json], Callable[[Json], Json]]] = {
+    "pool-nap": (_pool_nap, _pool_nap_drawn),
+    "prince-albert": (_prince_albert, _prince_albert_drawn),
+    "prisoners": (_prisoners, _prisoners_drawn),
+    "rummy-royal": (_rummy_royal, _rummy_royal_drawn),
+    "saint-poker": (_saint_poker, _saint_poker_drawn),
 }
 
 

@@ -47,7 +47,7 @@ def end(world: World, match_id: str, epoch: int, match: Match, start: int, key: 
 
 
 def differences(world: World, key: bytes) -> list[str]:
-    return [str(each) for each in world.read(audit, key=SigningKey.derive(key).public)]
+    return [str(each) for each in world.listed(audit, key=SigningKey.derive(key).public)]
 
 
 def signers(world: World) -> list[str]:

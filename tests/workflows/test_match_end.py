@@ -35,7 +35,7 @@ def count(world: World, table: type) -> int:
 
 
 def found(world: World) -> list[str]:
-    return [str(difference) for difference in world.read(audit)]
+    return [str(difference) for difference in world.listed(audit)]
 
 
 def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) -> None:

@@ -76,7 +76,7 @@ def listed(world: World, match_id: str) -> list[VoidState]:
 
 
 def assert_audit_holds(world: World) -> None:
-    assert [str(found) for found in world.read(audit)] == []
+    assert [str(found) for found in world.listed(audit)] == []
 
 
 def make_tournament(world: World, organiser: str, format: str = "round_robin", state: str = "running") -> str:

@@ -24,7 +24,7 @@ WHY = "a rule was misread"
 
 
 def holds(world: World) -> bool:
-    return [str(one) for one in world.read(audit)] == []
+    return [str(one) for one in world.listed(audit)] == []
 
 
 def standing(world: World) -> dict[str, tuple[int, int]]:
