@@ -32,7 +32,7 @@ def contents() -> Response:
     ladders = ratings.count_ladders_by_game(current_session())
     entries = [
         {"name": name, "seats": (rules.seats[0], rules.seats[-1]), "lead": lead(name)}
-        | {"running": running.get(name, 0), "ladders": ladders.get(name, 0)}
+        | {"matches": running.get(name, 0), "ladders": ladders.get(name, 0)}
         for name, rules in catalogue().items()
     ]
     return page("games/list.html", entries=entries, guides=guides.guides())
