@@ -20,6 +20,8 @@ from referee.cli.problem_report import ProblemReport
 from referee.cli.results_table import results_table
 from referee.cli.tables import TextTable
 from referee.conformance.report import percentiles
+from referee.games import game
+from referee.games.options import parse_options
 from referee.local import bot_files, replay_page
 from referee.local import matches as local
 from referee.local.matches import LocalMatchPlan, LocalResult
@@ -96,7 +98,7 @@ def play(
     limits = read_limits(budget_ms, bank_ms, no_time_limits)
     seed, signing = seed or secrets.token_hex(8), (secret,) if secret else ()
     with usage_errors():
-        entrants, options = local.parse_entrants(players), local.parse_options(game_name, given)
+        entrants, options = local.parse_entrants(players), parse_options(game_name, game(game_name).option_specs, given)
         plan = local.make_plan(game_name, entrants, options, seed, limits, seats=len(players), secrets=signing)
     shown = not quiet and not as_json
     own = matches == 1 and not (log or html or no_files or as_json) and os.access(LAST_MATCH[0].parent, os.W_OK)

@@ -89,3 +89,31 @@ def complete(specs: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any
         if spec.kind == "list":
             values[spec.name] = [choice for choice in spec.choices if choice in values[spec.name]]
     return values
+
+
+def parse_options(game_name: str, options: Sequence[Option], texts: Sequence[str]) -> dict[str, Any]:
+    """Parse options of this game from texts like ``rounds=3``.
+
+    Raise ``BadOption`` for a text in any other form or an unknown name.
+    """
+    specs = {spec.name: spec for spec in options}
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadOption(text, "write an option as name=value")
+        if name not in specs:
+            raise BadOption(name, f"{game_name} has no such option; it has {', '.join(specs)}")
+        values[name] = _parse_value(specs[name], value)
+    return values
+
+
+def _parse_value(spec: Option, text: str) -> Any:
+    if spec.kind == "bool":
+        truths = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+        return truths.get(text.lower(), text)
+    if spec.kind == "int" and text.removeprefix("-").isdecimal() and len(text) < 20:
+        return int(text)
+    if spec.kind == "list":
+        return text.split(",") if text else []
+    return text

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol
 
 from referee.botclient.address_guard import Policy, parse_url
 from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
@@ -14,7 +14,6 @@ from referee.botclient.match_driver import Ask, drive
 from referee.botclient.reply import Reply
 from referee.errors import BadOption
 from referee.games import game
-from referee.games.options import Option
 from referee.house.players import LEVEL_ADDRESSES, NoSuchHousePlayer, find_player, is_house
 from referee.house.seat import HouseSeat
 from referee.local.problems import Problems
@@ -150,23 +149,6 @@ def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
         number = labels[: index + 1].count(label)
         named.append(LocalEntrant(label if labels.count(label) == 1 else f"{label} {number}", source))
     return named
-
-
-def parse_options(game_name: str, texts: Sequence[str]) -> Json:
-    """Parse options from texts like ``rounds=3``.
-
-    Raise ``BadOption`` for a text in any other form or an unknown name.
-    """
-    specs = {spec.name: spec for spec in game(game_name).option_specs}
-    values: Json = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise BadOption(text, "write an option as name=value")
-        if name not in specs:
-            raise BadOption(name, f"{game_name} has no such option; it has {', '.join(specs)}")
-        values[name] = _parse_value(specs[name], value)
-    return values
 
 
 async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
@@ -309,14 +291,3 @@ def _address_of_house_player(source: str) -> str:
         return find_player(source).address()
     except NoSuchHousePlayer as error:
         raise BadOption("players", str(error)) from None
-
-
-def _parse_value(spec: Option, text: str) -> Any:
-    if spec.kind == "bool":
-        truths = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-        return truths.get(text.lower(), text)
-    if spec.kind == "int" and text.removeprefix("-").isdecimal() and len(text) < 20:
-        return int(text)
-    if spec.kind == "list":
-        return text.split(",") if text else []
-    return text

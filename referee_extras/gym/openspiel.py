@@ -11,8 +11,8 @@ import numpy as np
 import pyspiel
 
 from referee.games import catalogue, game
+from referee.games.options import parse_options
 from referee.games.state import Event, State
-from referee.local.matches import parse_options
 from referee.match.canonical import Json, dumps
 from referee.match.log import visible_events
 from referee_extras.gym.encoding import Array, Encoder
@@ -39,7 +39,8 @@ class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
         self.rules = game(game_name)
         self.players = int(parameters.get("players", self.rules.seats[0]))
         pairs = filter(None, str(parameters.get("options", "")).split(";"))
-        self.options = parse_options(game_name, [pair.replace(":", "=", 1).replace("+", ",") for pair in pairs])
+        texts = [pair.replace(":", "=", 1).replace("+", ",") for pair in pairs]
+        self.options = parse_options(game_name, self.rules.option_specs, texts)
         complete = self.rules.start(self.players, self.options).options
         information = pyspiel.GameInfo(
             num_distinct_actions=game(game_name).legal_bound(self.players),

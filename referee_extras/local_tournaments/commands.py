@@ -27,8 +27,10 @@ from referee.cli.options import (
 from referee.cli.plain_text import note
 from referee.cli.results_table import results_table
 from referee.cli.tables import TextTable
+from referee.games import game
+from referee.games.options import parse_options
 from referee.local import bot_files
-from referee.local.matches import make_plan, parse_entrants, parse_options
+from referee.local.matches import make_plan, parse_entrants
 from referee.local.results import PlayerResults
 from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import RunningTest
@@ -102,7 +104,7 @@ def local(
     limits = read_limits(budget_ms, bank_ms, no_time_limits)
     signing, seats = (secret,) if secret else (), seats or len(players)
     with usage_errors():
-        entrants, options = parse_entrants(players), parse_options(game_name, given)
+        entrants, options = parse_entrants(players), parse_options(game_name, game(game_name).option_specs, given)
         playing = make_plan(game_name, entrants, options, seed, limits, seats=seats, secrets=signing)
         plan = LocalPlan(playing, seats, deals, SeatOrders(orders), parse_hypotheses(sprt) if sprt else None)
         plan.check()
