@@ -47,10 +47,11 @@ class FormerName(Base):
 
 def check_not_held(session: Session, kind: NamedKind, name: str, owner_id: str | None) -> None:
     """Raise ``NameTaken`` if a name that looks the same was given up within ``HOLD`` by others than ``owner_id``."""
+    digest = hashlib.sha256(name_key(name).encode()).hexdigest()
     by_others = or_(FormerName.owner_id.is_(None), FormerName.owner_id != (owner_id or ""))
     held = select(func.max(FormerName.ended_at)).where(
         FormerName.kind == kind,
-        FormerName.key_digest == _digest(name),
+        FormerName.key_digest == digest,
         FormerName.ended_at > current_time(session) - HOLD,
         by_others,
     )
@@ -81,7 +82,8 @@ def give_up_name(
 ) -> None:
     """Record that the object has the name no longer. ``owner_id`` may take it again, or nobody if it is None."""
     moment, shown = current_time(session), name if is_shown else None
-    row = {"kind": kind, "object_id": object_id, "owner_id": owner_id, "name": shown, "key_digest": _digest(name)}
+    digest = hashlib.sha256(name_key(name).encode()).hexdigest()
+    row = {"kind": kind, "object_id": object_id, "owner_id": owner_id, "name": shown, "key_digest": digest}
     session.add(FormerName(**row, ended_at=moment))
     session.flush()
 
@@ -110,7 +112,3 @@ def delete_expired(session: Session) -> int:
 
 def _is_expired(session: Session) -> tuple[ColumnElement[bool], ...]:
     return FormerName.name.is_(None), FormerName.ended_at < current_time(session) - HOLD
-
-
-def _digest(name: str) -> str:
-    return hashlib.sha256(name_key(name).encode()).hexdigest()

@@ -151,11 +151,17 @@ def _require_writable(database: Database) -> None:
 def require_known(found: str, migrations: Path = MIGRATIONS) -> None:
     """Raise ``WrongSchema`` for a revision that none of the ``migrations`` produces."""
     known = list_revisions(migrations / "versions")
-    if found not in known:
+    if found in known:
+        return
+    if found < known[0]:
         raise WrongSchema(
-            f"The database has schema {found}, made by a newer version of Referee; this one knows schemas up to "
-            f"{known[-1]}. Install the newer version, or restore a backup from before the upgrade."
+            f"The database has schema {found}, made before version 1.0 of Referee, and cannot be upgraded. Export what "
+            "you need with the program that made it. Nothing was changed."
         )
+    raise WrongSchema(
+        f"The database has schema {found}, made by a newer version of Referee; this one knows schemas up to "
+        f"{known[-1]}. Install the newer version, or restore a backup from before the upgrade."
+    )
 
 
 def read_revision(database: Database) -> str | None:

@@ -27,8 +27,9 @@ PAYLOAD = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def champion(service: Service, world: World) -> tuple[str, str]:
+def champion(service: Service) -> tuple[str, str]:
     """Return the champion of the closed month of a ladder, and the ladder; the month before has no champion."""
+    world = World(service.database, service.names)
     result: Result = world.play(world.bots(2))
     ladder_id, owner_id = str(result.ladder_id), service.person().id
     known, unknown = {"strength": 1_598.04, "strength_error": 34.44}, {"strength": None, "strength_error": None}

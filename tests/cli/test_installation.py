@@ -46,6 +46,14 @@ def newer(folder: Path) -> str:
     return "The database has schema 9999, made by a newer version of Referee"
 
 
+def older(folder: Path) -> str:
+    newer(folder)
+    with closing(sqlite3.connect(folder / "referee.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0002'")
+        connection.commit()
+    return "The database has schema 0002, made before version 1.0 of Referee, and cannot be upgraded."
+
+
 def in_use(folder: Path) -> str:
     """Return a database with a write-ahead log, as of a service that is running or was killed."""
     said = newer(folder)
@@ -66,7 +74,7 @@ def without_tables(folder: Path) -> str:
     return f"The database has no tables yet; this version of Referee needs schema {required_revision()}."
 
 
-@pytest.mark.parametrize("state", [newer, in_use, without_tables])
+@pytest.mark.parametrize("state", [older, newer, in_use, without_tables])
 def test_a_database_with_another_schema_is_refused_in_a_sentence_and_not_touched(
     tmp_path: Path, state: Callable[[Path], str]
 ) -> None:
