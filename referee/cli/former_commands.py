@@ -28,12 +28,13 @@ FORMER = dict(
         *_list_pages("", "the page of the match", "/matches/ID", "match"),
         *_list_pages("", "the page /series", "/series", "series"),
         *_list_pages("bots", "the page of the bot", "/bots/ID", "rename retire delete"),
-        *_list_pages("tournament", "the page of the match", "/matches/ID/void and /voids", "void voids"),
-        *_list_pages("tournament", "the page of the match", "/voids/ID", "confirm-void decline-void withdraw-void"),
+        *_list_pages("tournament", "the page of the match", "/voids", "voids"),
+        ("tournament confirm-void", "Use `referee tournament void MATCH --confirm`."),
+        *_list_pages("tournament", "the page of the match", "/voids/ID", "decline-void withdraw-void"),
         *_list_pages("tournament", "the page of the tournament", "/tournaments/ID", "edit delete"),
         *_list_pages("tournament", "its page *Organise*", "/tournaments/ID/requests", "requests approve refuse"),
         *_list_pages("tournament", "its page *Organise*", "/tournaments/ID/…", "seeds admission organisers"),
-        *_list_pages("tournament", "the page of the tournament", "/tournaments/ID/…", "crosstable bracket strengths"),
+        *_list_pages("tournament", "the page of the tournament", "/tournaments/ID/…", "crosstable strengths"),
         *_list_pages("tournament", "the page of the tournament", "/tournaments/ID/…", "opponents luck"),
     ]
 )

@@ -83,7 +83,7 @@ def register(
     With --start, the command runs the bot's program itself: it registers the bot once the program answers, gives it the
     secret and keeps it running. Without a URL it registers the program's address on this machine, which only a service
     on this machine can call. With the URL of an address that this machine has on a network, the program gets its port
-    and listens on all addresses. Run the same command to start the bot again.
+    and listens on all addresses. Run the same command to start the bot again; if it was paused, it is resumed.
 
     The secret is shown once. A bot that reads it from the --secret-file (starter bots, the SDK, `referee house`) may
     already be running; restart any other bot with the secret. To have a bot that you own checked again, or to change
@@ -130,6 +130,9 @@ def _check_and_practise(remote: Remote, bot: Json, games: tuple[str, ...], save:
 
     Exit with status 1 if the bot gets no certificate.
     """
+    if bot["status"] == BotState.PAUSED:
+        note(f"its pause ends ({bot['status_reason']})")
+        bot = remote.api.post(f"/bots/{bot['id']}/resume")
     bot = wait_for_check(remote, bot)
     if save:
         report = bot["check"]["report"] or {}

@@ -21,6 +21,7 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "resume": ("lifecycle", "Resume a paused tournament."),
         "cancel": ("lifecycle", "End a tournament early."),
         "disqualify": ("lifecycle", "Disqualify a bot."),
+        "void": ("lifecycle", "Void a finished match, so that its result does not count."),
         "waiting": ("reading", "Show why a bot is not playing."),
     },
     "Follow": {
@@ -28,6 +29,7 @@ COMMANDS = {  # heading: {name of the command: (module, first paragraph of its h
         "show": ("reading", "Show a tournament."),
         "watch": ("live_view", "Show a tournament until it is over."),
         "standings": ("reading", "Show the standings."),
+        "bracket": ("reading", "List the tables of a knockout, round by round."),
     },
     "Download": {"results": ("reading", "Show all results.")},
 }

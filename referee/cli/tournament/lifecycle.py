@@ -10,9 +10,17 @@ from referee.cli.options import Number
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.service import lookup
 from referee.cli.service.api_client import ApiRefusal
-from referee.cli.service.remote import Remote, RequestRefused, error_sentence, error_to_json, tournament_command
+from referee.cli.service.remote import (
+    Remote,
+    RequestRefused,
+    error_sentence,
+    error_to_json,
+    service_command,
+    tournament_command,
+)
 from referee.cli.tournament.live_view import watch_tournament
 from referee.match.canonical import Json
+from referee.matches.states import VoidState
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 
 NEEDS_ACCEPTANCE: Final = "needs_acceptance"  # code of the refusal to enter a bot whose owner decides
@@ -100,6 +108,33 @@ def disqualify(remote: Remote, tournament_id: str, bot: str, reason: str) -> Non
     """
     body = {"bot": lookup.bot_id(remote.api, bot), "reason": reason}
     remote.show(remote.api.post(f"/tournaments/{tournament_id}/disqualify", body), f"{bot}: disqualified")
+
+
+@service_command()
+@click.argument("match", metavar="MATCH")
+@click.option("--reason", metavar="TEXT", help="Reason that everyone can read.")
+@click.option("--confirm", is_flag=True, help="As an operator, confirm what an organiser proposed.")
+def void(remote: Remote, match: str, reason: str | None, confirm: bool) -> None:
+    """Void a finished match, so that its result does not count.
+
+    A result that counts stays until an operator without a bot in the match has confirmed it.
+
+    \b
+    Examples:
+      referee tournament void mat_… --reason "The service had an error."
+      referee tournament void mat_… --confirm
+    """
+    if confirm == (reason is not None):
+        raise click.UsageError("Pass --reason TEXT, or --confirm for a match that somebody proposed to void.")
+    if confirm:
+        proposals = list(remote.api.items(f"/voids?match={match}&state={VoidState.PROPOSED}"))
+        if not proposals:
+            raise RequestRefused("Nobody has proposed to void this match.")
+        document = remote.api.post(f"/voids/{proposals[0]['id']}/confirm")
+    else:
+        document = remote.api.post(f"/matches/{match}/void", {"reason": reason})
+    waits = f"proposed; an operator confirms it with `referee tournament void {match} --confirm`"
+    remote.show(document, f"{match} is {waits if document['proposal'] else 'void'}")
 
 
 @tournament_command(example="--watch")

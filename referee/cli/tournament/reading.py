@@ -1,4 +1,4 @@
-"""Implement the commands of `referee tournament` that only read: `list`, `show`, `standings`, `results`, `waiting`."""
+"""Implement the commands of `referee tournament` that only read: `list`, `show`, `standings`, `bracket` and others."""
 
 import csv
 import io
@@ -98,6 +98,36 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
     title = f"{formatting.title(tournament)}; {formatting.progress(tournament)}"
     table = standings_table(tournament, title, rows, all_columns=all_columns)
     remote.show(document, table.plain() if rows else "No bots are entered.")
+
+
+@tournament_command()
+def bracket(remote: Remote, tournament_id: str) -> None:
+    """List the tables of a knockout, round by round.
+
+    Entrants are listed best first, with their points; an arrow marks those who advanced or won.
+    """
+    document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
+    lines = list[str]()
+    for played in document["rounds"]:
+        lines += [f"{_round_name(played['label'])}:"] + [_format_table(table) for table in played["tables"]]
+        lines += [f"  {bye['name']}: no table ({bye['reason']})" for bye in played["byes"]]
+    lines += [f"{_round_name(later['label'])}: {later['tables']} to come" for later in document["to_come"]]
+    remote.show(document, "\n".join(lines) or "No tables have been paired yet.")
+
+
+def _round_name(label: str) -> str:
+    return label.replace("_final", "-final").replace("_", " ")
+
+
+def _format_table(table: Json) -> str:
+    title = f"  table {table['table']}: " if table["label"] != "third_place" else "  third place: "
+    sides = [
+        ("→ " if entrant["advanced"] else "")
+        + entrant["name"]
+        + ("" if entrant["points"] is None else f" {number(entrant['points'])}")
+        for entrant in table["entrants"]
+    ]
+    return title + ", ".join(sides)
 
 
 @tournament_command(example="--csv > cup.csv")

@@ -72,6 +72,8 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
         unproven = says(there, *register, *described_as, status=1)
         bot.secret = secret_file.read_text().strip()
         saved = tmp_path / "requests"
+        bot_id = re.findall(r"bot_\w{26}", unproven.stdout)[0]
+        says(there, "api", "POST", f"/bots/{bot_id}/pause")
         played = says(there, *register, "--practice", "saint-poker", "--save", str(saved), status=1)
         lost = says(there, "register", bot.url, "--name", "Second", "--secret-file", str(secret_file), status=2)
         change = ("--summary", "Talks a lot", "--language", "", "--no-check")
@@ -102,6 +104,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert re.search(rf"\) is verified\n{there['REFEREE_URL']}/bots/bot_\w+$", played.stdout.rstrip())
     assert "\x1b" not in played.stdout
     assert "is already registered to you" in played.stderr
+    assert "its pause ends (paused by its owner)" in played.stderr
     assert "while other matches wait for slots, it may last for 15 minutes" in played.stderr
     assert match_id in watched.stdout
     assert ", friendly, finished" in watched.stdout

@@ -57,7 +57,16 @@ def test_a_knockout_is_seeded_and_streamed(there: RunningHall) -> None:
     there.says("enter", "Winter knockout", *there.bots, "--seed", "1")
     told = there.says("start", "Winter knockout", "--watch", "--json").stdout.splitlines()
     entered = there.json("show", "Winter knockout")["entered"]
+    final = there.json("results", "Winter knockout")["items"][-1]["match"]
+    proposed = there.says("void", final, "--reason", "The hall was dark.").stdout
+    missing = there.says("void", "mat_" + "0" * 26, "--confirm", status=1).stderr
+    drawn = there.says("bracket", "Winter knockout").stdout
 
+    assert f"{final} is proposed; an operator confirms it with `referee tournament void {final} --confirm`" in proposed
+    assert "Nobody has proposed" in missing or "no such match" in missing
+    assert there.says("void", final, status=2).stderr.endswith("for a match that somebody proposed to void.\n")
+    assert [line.partition(":")[0] for line in drawn.splitlines() if line[0] != " "] == ["semi-final", "final"]
+    assert all(line.count("→") == 1 for line in drawn.splitlines() if line[0] == " ")
     assert json.loads(told[-1])["event"] == "end"
     assert {entry["name"]: entry["seed"] for entry in entered} == dict(zip(there.bots, range(1, 5), strict=True))
 
