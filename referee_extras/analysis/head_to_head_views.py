@@ -4,13 +4,13 @@ from typing import Any
 
 from flask import Response
 from markupsafe import Markup
-from marshmallow import fields
 
+from api import fields
 from api.auth import anyone
 from api.bots.pages import draw_shares, recent
 from api.errors import invalid
 from api.extended import Extended
-from api.fields import Rounded, View, describe
+from api.fields import Rounded, View
 from api.pages.page import Pages, page
 from api.views import Resource, current_session
 from referee.bots import bots
@@ -20,31 +20,29 @@ from referee_extras.analysis import head_to_head
 class SameCardsView(View):
     difference = Rounded(
         4,
+        "Mean points per match of the bot minus those of the opponent, with the same cards.",
         attribute="difference.value",
-        metadata=describe("Mean points per match of the bot minus those of the opponent, with the same cards."),
     )
     error = Rounded(
         4,
+        "Standard error of the difference; null if there is only one deal group.",
         attribute="difference.error",
         allow_none=True,
-        metadata=describe("Standard error of the difference; null if there is only one deal group."),
     )
-    hands = fields.Integer(metadata=describe("Number of seats of deals that both bots had."))
-    groups = fields.Integer(metadata=describe("Number of deal groups of these seats."))
+    hands = fields.Integer("Number of seats of deals that both bots had.")
+    groups = fields.Integer("Number of deal groups of these seats.")
 
 
 class HeadToHeadView(View):
-    matches = fields.Integer(metadata=describe("Matches in which both bots played."))
-    ahead = fields.Integer(metadata=describe("Those in which the bot was placed ahead of the opponent."))
-    level = fields.Integer(metadata=describe("Those in which their placements were equal."))
-    behind = fields.Integer(metadata=describe("Those in which the bot was placed behind the opponent."))
+    matches = fields.Integer("Matches in which both bots played.")
+    ahead = fields.Integer("Those in which the bot was placed ahead of the opponent.")
+    level = fields.Integer("Those in which their placements were equal.")
+    behind = fields.Integer("Those in which the bot was placed behind the opponent.")
     same_cards = fields.Nested(
         SameCardsView,
+        "Comparison on the same seats of shared deals, at the same table or at different ones; null if the bots "
+        "never had the same cards.",
         allow_none=True,
-        metadata=describe(
-            "Comparison on the same seats of shared deals, at the same table or at different ones; null if the bots "
-            "never had the same cards."
-        ),
     )
 
 
@@ -60,11 +58,9 @@ class NamedBotView(View):
 class ComparisonView(View):
     bot = fields.Nested(NamedBotView)
     opponent = fields.Nested(NamedBotView)
-    total = fields.Nested(HeadToHeadView, metadata=describe("Results in all games."))
-    games = fields.List(fields.Nested(GameHeadToHeadView), metadata=describe("Results by game, most played first."))
-    complete = fields.Boolean(
-        attribute="is_complete", metadata=describe("False if only the last 1,000 matches of both bots are counted.")
-    )
+    total = fields.Nested(HeadToHeadView, "Results in all games.")
+    games = fields.List(fields.Nested(GameHeadToHeadView), "Results by game, most played first.")
+    complete = fields.Boolean("False if only the last 1,000 matches of both bots are counted.", attribute="is_complete")
 
 
 resource = Resource("head-to-head", "/api/v1/bots", "Results of two bots against each other.")

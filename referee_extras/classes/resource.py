@@ -4,12 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 from markupsafe import Markup
-from marshmallow import fields
 
+from api import fields
 from api.accounts.schemas import AccountView, FreshToken
 from api.auth import admin, current_account
 from api.extended import Extended
-from api.fields import Strict, StrictBool, StrictInt, View, describe
+from api.fields import Strict, StrictBool, StrictInt, View
 from api.messages import Length
 from api.pages.page import Pages
 from api.pages.page_places import render_section
@@ -28,29 +28,26 @@ LONGEST_NAME = 128  # characters of a name before it is checked
 class NewClass(Strict):
     names = fields.List(
         fields.String(validate=Length(1, LONGEST_NAME)),
+        "Names of accounts. An error names the place of each bad one, from 0.",
         required=True,
         validate=Length(1, MAX_NAMES),
-        metadata=describe("Names of accounts. An error names the place of each bad one, from 0."),
     )
     new_tokens = StrictBool(
-        load_default=False,
-        metadata=describe("Whether accounts that exist get another token; those of earlier calls are then revoked."),
+        "Whether accounts that exist get another token; those of earlier calls are then revoked.", load_default=False
     )
     expires_in_days = StrictInt(
         1,
         MAX_LIFETIME_DAYS,
+        "Days after which the tokens are no longer accepted; null for tokens that never expire.",
         allow_none=True,
         load_default=None,
-        metadata=describe("Days after which the tokens are no longer accepted; null for tokens that never expire."),
     )
 
 
 class ClassMemberView(View):
     account = fields.Nested(AccountView)
-    is_new = fields.Boolean(metadata=describe("Whether this request created the account."))
-    token = fields.Nested(
-        FreshToken, allow_none=True, metadata=describe("The new token; null if the account existed already.")
-    )
+    is_new = fields.Boolean("Whether this request created the account.")
+    token = fields.Nested(FreshToken, "The new token; null if the account existed already.", allow_none=True)
 
 
 @resource.post("/class", admin, list_of(ClassMemberView), body=NewClass, secret=True, scope=Scope.ALL)

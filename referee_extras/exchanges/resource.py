@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any, Final
 
 from flask import Response
-from marshmallow import fields
 
+from api import fields
 from api.auth import anyone
 from api.downloads.files import cells_by_page, csv_of
 from api.downloads.sending import BUSY, send_file
 from api.extended import Extended
-from api.fields import Rounded, View, describe
+from api.fields import Rounded, View
 from api.pagination import PageQuery, envelope, read_cursor
 from api.views import Resource, current_session, database
 from referee.csv_table import Cells, cell
@@ -22,37 +22,28 @@ from referee_extras.exchanges.listing import ExchangedPoints, list_exchanges
 
 
 class ExchangeView(View):
-    owner = fields.String(attribute="owner_id", metadata=describe("Id of the account whose bots gained."))
+    owner = fields.String("Id of the account whose bots gained.", attribute="owner_id")
     owner_name = fields.String()
     loser = fields.String(
-        attribute="loser_id",
-        allow_none=True,
-        metadata=describe("Id of the account whose bots lost; null for the house players."),
+        "Id of the account whose bots lost; null for the house players.", attribute="loser_id", allow_none=True
     )
     loser_name = fields.String(allow_none=True)
-    encounters = fields.Integer(metadata=describe("How often a bot of one met a bot of the other, or a house player."))
+    encounters = fields.Integer("How often a bot of one met a bot of the other, or a house player.")
     points = Rounded(
         1,
-        metadata=describe(
-            "What the one gained from the other by the rating formula, before the daily caps. An owner who lost to the "
-            "house players has a negative number."
-        ),
+        "What the one gained from the other by the rating formula, before the daily caps. An owner who lost to the "
+        "house players has a negative number.",
     )
-    chance = Rounded(
-        1,
-        metadata=describe("How many points chance explains: the standard deviation of the gain if ratings are right."),
-    )
-    deviation = Rounded(2, metadata=describe("`points` divided by `chance`; more than 4 deserves a look."))
+    chance = Rounded(1, "How many points chance explains: the standard deviation of the gain if ratings are right.")
+    deviation = Rounded(2, "`points` divided by `chance`; more than 4 deserves a look.")
 
 
 class ExchangePageView(View):
     ladder = fields.String(attribute="id")
     ladder_name = fields.String(attribute="name")
-    month = fields.String(metadata=describe("The month in UTC, such as `2026-11`."))
-    items = fields.List(
-        fields.Nested(ExchangeView), metadata=describe("Pairs of owners, those that chance explains least first.")
-    )
-    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
+    month = fields.String("The month in UTC, such as `2026-11`.")
+    items = fields.List(fields.Nested(ExchangeView), "Pairs of owners, those that chance explains least first.")
+    next = fields.String("The cursor of the next page; null on the last page.", allow_none=True)
 
 
 COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "encounters", "points", "chance", "deviation")

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from marshmallow import fields
-
+from api import fields
 from api.auth import account, anyone, current_account
-from api.fields import Id, UtcDateTime, Utf8, View, describe, member_of
+from api.fields import Id, UtcDateTime, Utf8, View
 from api.matches.schemas import EndedOpeningView
 from api.pagination import PageQuery
 from api.views import Resource, current_session, master_key
@@ -18,23 +17,23 @@ from referee_extras.openings.listing import list_ended_openings, list_failed_non
 
 
 class OpeningQuery(PageQuery):
-    bot = Id("bot", attribute="bot_id", metadata=describe("Only openings that this bot ended, once they are public."))
-    tournament = Id("trn", attribute="tournament_id", metadata=describe("Only openings of this tournament."))
-    ladder = Id("lad", attribute="ladder_id", metadata=describe("Only openings for matches on this ladder."))
+    bot = Id("bot", "Only openings that this bot ended, once they are public.", attribute="bot_id")
+    tournament = Id("trn", "Only openings of this tournament.", attribute="tournament_id")
+    ladder = Id("lad", "Only openings for matches on this ladder.", attribute="ladder_id")
 
 
 class ListedOpeningView(EndedOpeningView):
-    matches = fields.List(fields.String(), metadata=describe("Ids of the matches that the opening was for."))
+    matches = fields.List(fields.String(), "Ids of the matches that the opening was for.")
     tournament = fields.String(allow_none=True)
-    created_at = UtcDateTime(metadata=describe("When the seed was drawn."))
+    created_at = UtcDateTime("When the seed was drawn.")
 
 
 class FailedNonceView(View):
-    group = fields.String(attribute="group_id", metadata=describe("Id of the deal group that was closed."))
-    code = fields.String(validate=member_of(OpeningFailure))
-    detail = fields.String(metadata=describe("What was wrong with the answer."))
-    request = Utf8(allow_none=True, metadata=describe("The body that was sent."))
-    reply = Utf8(allow_none=True, metadata=describe("The body of the answer; it is empty without one."))
+    group = fields.String("Id of the deal group that was closed.", attribute="group_id")
+    code = fields.OneOf(OpeningFailure)
+    detail = fields.String("What was wrong with the answer.")
+    request = Utf8("The body that was sent.", allow_none=True)
+    reply = Utf8("The body of the answer; it is empty without one.", allow_none=True)
     created_at = UtcDateTime()
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from flask import current_app
 from markupsafe import Markup
-from marshmallow import fields
 
+from api import fields
 from api.auth import admin
-from api.fields import UtcDateTime, View, describe, member_of
+from api.fields import UtcDateTime, View
 from api.pages.page import Pages
 from api.pages.page_places import render_section
 from api.views import Resource, current_session
@@ -16,38 +16,36 @@ from referee_extras.retention.rules import list_kinds, rules_of
 
 
 class DiskPartView(View):
-    part = fields.String(metadata=describe("What takes the space, such as `logs` or `process_logs`."))
+    part = fields.String("What takes the space, such as `logs` or `process_logs`.")
     bytes = fields.Integer()
-    rows = fields.Integer(allow_none=True, metadata=describe("Number of rows; null for files and for the rest."))
+    rows = fields.Integer("Number of rows; null for files and for the rest.", allow_none=True)
 
 
 class RetentionRuleView(View):
-    kind = fields.String(validate=member_of(list_kinds()))
-    rule = fields.String(metadata=describe("How long this is kept, in words, such as `90 days`."))
+    kind = fields.OneOf(list_kinds())
+    rule = fields.String("How long this is kept, in words, such as `90 days`.")
 
 
 class PrunedView(View):
-    kind = fields.String(validate=member_of(list_kinds()))
+    kind = fields.OneOf(list_kinds())
     rows = fields.Integer()
     bytes = fields.Integer()
 
 
 class DiskUseView(View):
-    measured_at = UtcDateTime(allow_none=True, metadata=describe("Null before the first night."))
+    measured_at = UtcDateTime("Null before the first night.", allow_none=True)
     database_bytes = fields.Integer(allow_none=True)
-    free_bytes = fields.Integer(
-        allow_none=True, metadata=describe("Free space on the disk of the scheduler's data directory.")
-    )
+    free_bytes = fields.Integer("Free space on the disk of the scheduler's data directory.", allow_none=True)
     growth_bytes_per_day = fields.Integer(
-        allow_none=True, metadata=describe("Mean of the last 7 days; negative if it shrinks, null if not known yet.")
+        "Mean of the last 7 days; negative if it shrinks, null if not known yet.", allow_none=True
     )
     days_left = fields.Integer(
-        allow_none=True, metadata=describe("For how many days the free space lasts at this growth; null if it does.")
+        "For how many days the free space lasts at this growth; null if it does.", allow_none=True
     )
-    parts = fields.List(fields.Nested(DiskPartView), metadata=describe("The largest first."))
+    parts = fields.List(fields.Nested(DiskPartView), "The largest first.")
     rules = fields.List(fields.Nested(RetentionRuleView))
-    pruned_at = UtcDateTime(allow_none=True, metadata=describe("When the last pruning ended; null if it did not."))
-    pruned = fields.List(fields.Nested(PrunedView), metadata=describe("What the last pruning deleted."))
+    pruned_at = UtcDateTime("When the last pruning ended; null if it did not.", allow_none=True)
+    pruned = fields.List(fields.Nested(PrunedView), "What the last pruning deleted.")
 
 
 resource = Resource("retention", "/api/v1", "The use of the disk and what is pruned.")

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from marshmallow import fields
-
+from api import fields
 from api.auth import anyone
-from api.fields import View, describe, member_of
+from api.fields import View
 from api.pagination import PageQuery
 from api.views import Resource, current_session
 from referee.db.kinds import SearchKind
@@ -15,30 +14,22 @@ from referee_extras.search.searching import MAX_QUERY_LENGTH, MAX_QUERY_WORDS
 
 class SearchQuery(PageQuery):
     q = fields.String(
+        f"Up to {MAX_QUERY_WORDS} words. Case, accents and signs other than letters and digits do not matter.",
         required=True,
-        metadata={
-            "maxLength": MAX_QUERY_LENGTH,
-            **describe(
-                f"Up to {MAX_QUERY_WORDS} words. Case, accents and signs other than letters and digits do not matter."
-            ),
-        },
+        metadata={"maxLength": MAX_QUERY_LENGTH},
     )
-    kind = fields.String(validate=member_of(SearchKind), metadata=describe("Return only objects of this kind."))
+    kind = fields.OneOf(SearchKind, "Return only objects of this kind.")
 
 
 class FoundView(View):
-    kind = fields.String(validate=member_of(SearchKind))
+    kind = fields.OneOf(SearchKind)
     id = fields.String()
     name = fields.String()
-    status = fields.String(allow_none=True, metadata=describe("State of the bot or the tournament; null for an owner."))
-    summary = fields.String(allow_none=True, metadata=describe("What the owner says about the bot."))
-    owner = fields.String(attribute="owner_id", allow_none=True, metadata=describe("Id of the owner of the bot."))
-    owner_name = fields.String(
-        attribute="owner", allow_none=True, metadata=describe("Public name of the owner of the bot.")
-    )
-    games = fields.List(
-        fields.String(), metadata=describe("Games of the bot's manifest, the game of the tournament, or none.")
-    )
+    status = fields.String("State of the bot or the tournament; null for an owner.", allow_none=True)
+    summary = fields.String("What the owner says about the bot.", allow_none=True)
+    owner = fields.String("Id of the owner of the bot.", attribute="owner_id", allow_none=True)
+    owner_name = fields.String("Public name of the owner of the bot.", attribute="owner", allow_none=True)
+    games = fields.List(fields.String(), "Games of the bot's manifest, the game of the tournament, or none.")
 
 
 resource = Resource("search", "/api/v1/search", "Search over bots, owners and tournaments.")

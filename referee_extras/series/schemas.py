@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow import validate
 
+from api import fields
 from api.fields import (
     Changes,
     CheckedText,
@@ -15,8 +16,6 @@ from api.fields import (
     Title,
     UtcDateTime,
     View,
-    describe,
-    member_of,
 )
 from api.pagination import PageQuery
 from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH, validate_description
@@ -38,15 +37,13 @@ class SeriesBody(Strict):
 
     name = Title()
     description = CheckedText(validate_description, MAX_DESCRIPTION_LENGTH, TERMS["description"])
-    points = fields.List(
-        StrictInt(low=0, high=MAX_POINTS), validate=validate.Length(1, MAX_PLACES), metadata=describe(TERMS["points"])
-    )
-    best = StrictInt(low=1, high=MAX_TOURNAMENTS, allow_none=True, metadata=describe(TERMS["best"]))
+    points = fields.List(StrictInt(low=0, high=MAX_POINTS), TERMS["points"], validate=validate.Length(1, MAX_PLACES))
+    best = StrictInt(1, MAX_TOURNAMENTS, TERMS["best"], allow_none=True)
 
 
 class NewSeries(SeriesBody):
     name = Title(required=True)
-    listed = StrictBool(metadata=describe(TERMS["listed"]))
+    listed = StrictBool(TERMS["listed"])
 
 
 class SeriesChanges(SeriesBody, Changes):
@@ -56,27 +53,27 @@ class SeriesChanges(SeriesBody, Changes):
 class AddedTournaments(Strict):
     tournaments = fields.List(
         Id("trn"),
+        "Ids of tournaments that you run, in the order in which they are to be added.",
         required=True,
         validate=validate.Length(min=1, max=MAX_TOURNAMENTS),
-        metadata=describe("Ids of tournaments that you run, in the order in which they are to be added."),
     )
 
 
 class SeriesQuery(PageQuery):
-    organiser = Id("acc", metadata=describe("Return only series that this account runs."))
+    organiser = Id("acc", "Return only series that this account runs.")
 
 
 class SeriesView(View):
     id = fields.String()
     name = fields.String()
-    description = fields.String(allow_none=True, metadata=describe(TERMS["description"]))
-    points = fields.List(fields.Integer(), metadata=describe(TERMS["points"]))
-    best = fields.Integer(allow_none=True, metadata=describe(TERMS["best"]))
+    description = fields.String(TERMS["description"], allow_none=True)
+    points = fields.List(fields.Integer(), TERMS["points"])
+    best = fields.Integer(TERMS["best"], allow_none=True)
     listed = fields.Boolean()
     organiser = fields.String(
+        "Account that created it or took it over; null if no organiser is left.",
         attribute="created_by",
         allow_none=True,
-        metadata=describe("Account that created it or took it over; null if no organiser is left."),
     )
     created_at = UtcDateTime()
 
@@ -86,7 +83,7 @@ class SeriesTournamentView(View):
     name = fields.String()
     game = fields.String()
     format = fields.String()
-    status = fields.String(validate=member_of(TournamentState))
+    status = fields.OneOf(TournamentState)
     finished_at = UtcDateTime(allow_none=True)
 
 
@@ -96,31 +93,27 @@ class SeriesOrganiserView(View):
 
 
 class WholeSeriesView(SeriesView):
-    organisers = fields.List(fields.Nested(SeriesOrganiserView), metadata=describe("Accounts that run the series."))
-    tournaments = fields.List(
-        fields.Nested(SeriesTournamentView), metadata=describe("Tournaments in order; those finished bring points.")
-    )
+    organisers = fields.List(fields.Nested(SeriesOrganiserView), "Accounts that run the series.")
+    tournaments = fields.List(fields.Nested(SeriesTournamentView), "Tournaments in order; those finished bring points.")
 
 
 class SeriesResultView(View):
     tournament = fields.String()
-    rank = fields.Integer(metadata=describe("Rank in the standings of the tournament."))
+    rank = fields.Integer("Rank in the standings of the tournament.")
     points = fields.Float()
     points_exact = Exact("points")
-    counts = fields.Boolean(metadata=describe("Whether it is among the best results, which count."))
+    counts = fields.Boolean("Whether it is among the best results, which count.")
 
 
 class SeriesStandingView(View):
     rank = fields.Integer()
     bot = fields.String()
-    name = fields.String(attribute="person.name", metadata=describe("The bot's present name."))
+    name = fields.String("The bot's present name.", attribute="person.name")
     owner = fields.String(attribute="person.owner_id")
     owner_name = fields.String()
-    points = fields.Float(metadata=describe("Points of the results that count."))
+    points = fields.Float("Points of the results that count.")
     points_exact = Exact("points", metadata={"description": "The exact value as a fraction.", "example": "43/2"})
-    results = fields.List(
-        fields.Nested(SeriesResultView), metadata=describe("Results in the order of the tournaments.")
-    )
+    results = fields.List(fields.Nested(SeriesResultView), "Results in the order of the tournaments.")
 
 
 def dump_rows(rows: Any) -> list[dict[str, Any]]:
