@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import sleep
 from urllib.parse import urlsplit
@@ -102,6 +103,14 @@ def becomes(what: Callable[[], object]) -> bool:
     return comes_true(look)
 
 
+def is_verified(owner: Api, bot_id: str) -> bool:
+    """Return whether the bot is verified. Ask for another handshake if it had not read its secret yet."""
+    shown = owner.get(f"/bots/{bot_id}")
+    if shown["status"] == "unverified" and shown["handshake"]["state"] == "idle":
+        owner.post(f"/bots/{bot_id}/check")
+    return bool(shown["status"] == "verified")
+
+
 def test_a_packaged_game_is_played_and_without_its_package_all_else_goes_on(package: Path, tmp_path: Path) -> None:
     data, environment = tmp_path / "data", having(package)
     with (
@@ -117,6 +126,7 @@ def test_a_packaged_game_is_played_and_without_its_package_all_else_goes_on(pack
                 made = owner.post("/bots", {"name": f"The {name}", "url": url})
                 (tmp_path / name / "secret.txt").write_text(made["secret"])
                 bots.append(made["id"])
+                assert becomes(partial(is_verified, owner, made["id"]))
         assert becomes(lambda: all(anybody.get(f"/bots/{bot_id}")["certified"] for bot_id in bots))
         organiser = referee("admin", "create", "Organiser", REFEREE_DATA=str(data), **environment).stdout.strip()
         with Api(up.url, organiser) as led:

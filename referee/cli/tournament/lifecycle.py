@@ -133,8 +133,8 @@ def void(remote: Remote, match: str, reason: str | None, confirm: bool) -> None:
         document = remote.api.post(f"/voids/{proposals[0]['id']}/confirm")
     else:
         document = remote.api.post(f"/matches/{match}/void", {"reason": reason})
-    waits = f"proposed; an operator confirms it with `referee tournament void {match} --confirm`"
-    remote.show(document, f"{match} is {waits if document['proposal'] else 'void'}")
+    waits = f"{match} is proposed; an operator confirms it with `referee tournament void {match} --confirm`"
+    remote.show(document, waits if document["proposal"] else f"{match} is void")
 
 
 @tournament_command(example="--watch")
