@@ -31,11 +31,6 @@ def decode_utf8(content: bytes) -> str | None:
         return None
 
 
-def describe(text: str) -> dict[str, Any]:
-    """Return the metadata of a field with this description."""
-    return {"description": text}
-
-
 def read_time(text: Any) -> datetime:
     """Return a time in RFC 3339 with an offset, in UTC. Raise ``ValueError`` for anything else."""
     try:
@@ -93,18 +88,13 @@ class Query(Schema):
         unknown = RAISE
 
 
-def member_of(members: Iterable[str]) -> validate.OneOf:
-    """Return a validator that accepts these strings or members of an enum, which the OpenAPI document then lists."""
-    return validate.OneOf([str(member) for member in members])
-
-
 class Described:
     """Take the description of a field, which the OpenAPI document shows, as its first argument."""
 
     documented: Mapping[str, Any] = {}  # what the document says of all fields of a class
 
     def __init__(self, about: str = "", *, metadata: Mapping[str, Any] | None = None, **options: Any) -> None:
-        described = {**self.documented, **(metadata or {}), **(describe(about) if about else {})}
+        described = {**self.documented, **(metadata or {}), **({"description": about} if about else {})}
         super().__init__(metadata=described, **options)  # type: ignore[call-arg]  # of the field it is mixed into
 
 
@@ -150,7 +140,7 @@ class OneOf(String):
     """Accept and serialise one of some texts or members of an enum, which the OpenAPI document lists."""
 
     def __init__(self, members: Iterable[str], about: str = "", **options: Any) -> None:
-        super().__init__(about, validate=member_of(members), **options)
+        super().__init__(about, validate=validate.OneOf([str(member) for member in members]), **options)
 
 
 class StrictInt(Integer):

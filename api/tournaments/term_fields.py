@@ -6,12 +6,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import fields, validate
+import marshmallow
+from marshmallow import validate
 
-from api.fields import CheckedText, StrictBool, StrictInt, Title, UtcDateTime, UtcDateTimeInput, describe, member_of
+from api import fields
 from referee.tournaments.terms import TERMS, Term
 
-Field = fields.Field[Any]
+Field = marshmallow.fields.Field[Any]
 
 
 def of_body(*, is_new: bool) -> dict[str, Field]:
@@ -28,24 +29,24 @@ def of_view(names: Iterable[str]) -> dict[str, Field]:
 
 
 def _body_field(term: Term, is_required: bool) -> Field:
-    shared: dict[str, Any] = {"metadata": describe(_describe(term)), "required": is_required}
+    shared: dict[str, Any] = {"about": _describe(term), "required": is_required}
     low, high = term.within
     if term.name == "name":
-        return Title(required=is_required)
+        return fields.Title(required=is_required)
     if term.check:
-        return CheckedText(term.check, high, _describe(term))
+        return fields.CheckedText(term.check, high, _describe(term))
     if term.takes_null:
         shared["allow_none"] = True
     if term.choices:
-        return fields.String(validate=member_of(term.choices), **shared)
+        return fields.OneOf(term.choices, **shared)
     if term.type is int:
-        return StrictInt(low, high, **shared)
+        return fields.StrictInt(low, high, **shared)
     if term.type is bool:
-        return StrictBool(**shared)
+        return fields.StrictBool(**shared)
     if term.type is datetime:
-        return UtcDateTimeInput(**shared)
+        return fields.UtcDateTimeInput(**shared)
     if term.type is list:
-        return fields.List(UtcDateTimeInput(), validate=validate.Length(low, high), **shared)
+        return fields.List(fields.UtcDateTimeInput(), validate=validate.Length(low, high), **shared)
     return fields.Dict(keys=fields.String(), **shared)
 
 
@@ -68,14 +69,13 @@ def _describe_default(term: Term) -> str:
 
 
 def _view_field(term: Term) -> Field:
-    shared: dict[str, Any] = {"allow_none": term.is_nullable}
-    if text := _describe(term) if term.check else term.view_text:
-        shared["metadata"] = describe(text)
+    about = _describe(term) if term.check else term.view_text
+    shared: dict[str, Any] = {"about": about, "allow_none": term.is_nullable}
     if term.type is datetime:
-        return UtcDateTime(**shared)
+        return fields.UtcDateTime(**shared)
     if term.type is list:
-        return fields.List(UtcDateTime(), **shared)
+        return fields.List(fields.UtcDateTime(), **shared)
     if issubclass(term.type, StrEnum):
-        return fields.String(validate=member_of(term.choices or ()), **shared)
+        return fields.OneOf(term.choices or (), **shared)
     kinds: dict[type, type[Field]] = {bool: fields.Boolean, int: fields.Integer, str: fields.String, dict: fields.Dict}
     return kinds[term.type](**shared)

@@ -1,5 +1,6 @@
 """Define the input of tournament formats (entrants, played rounds) and their output (tables, byes, further legs)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,28 +117,28 @@ def count_decided(tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> i
     return sum(matches_per_leg(len(table.entrants)) for table in tables)
 
 
-class Format:
+class Format(ABC):
     """Define the interface of tournament formats. All return values depend only on the arguments."""
 
     name: TournamentFormat
     takes_late_entries = False
     static = False  # its rounds do not depend on results
 
+    @abstractmethod
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
         """Return the format's options, validated and with defaults filled in. Raise ``BadOption`` for invalid ones."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
         """Raise ``BadOption`` if this number of entrants cannot play such a tournament."""
-        raise NotImplementedError
 
+    @abstractmethod
     def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> int:
         """Return the number of matches of the whole tournament, as far as it can be predicted; 0 if it cannot."""
-        raise NotImplementedError
 
+    @abstractmethod
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the round that follows the played rounds, or None if the tournament is over."""
-        raise NotImplementedError
 
     def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         """Return how many more matches a table needs after ``legs``, or 0 if it is decided."""

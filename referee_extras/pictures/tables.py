@@ -10,7 +10,7 @@ from referee.db.base import Base, Id, StoredEnum, new_metadata, one_of
 
 
 class PictureKind(StrEnum):
-    """What a preview picture shows."""
+    """List what preview pictures show."""
 
     MATCH = "match"
     BOT = "bot"
