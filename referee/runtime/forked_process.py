@@ -64,6 +64,8 @@ class ForkedProcess:
                 os.environ.update(environment)
                 os.chdir(folder)
                 status = _call(command)
+            except BaseException:  # noqa: BLE001  # for example, the folder is gone; nobody else would print it
+                traceback.print_exc()
             finally:
                 os._exit(status)  # never return into the frames of the parent
         signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)

@@ -60,18 +60,19 @@ def main() -> None:
     os.open(os.devnull, os.O_RDONLY)
     signal.set_wakeup_fd(os.pipe2(os.O_NONBLOCK)[1])
 
-    def start(name: str) -> ForkedProcess:
+    def start(name: str, where: Path = folder) -> ForkedProcess:
         output = os.open(folder / name, os.O_WRONLY | os.O_CREAT)
         return ForkedProcess(
             f"child-{name}",
             [f"{HERE}:{name}", "--first", "second"],
             environment={"ONLY": "this"},
-            folder=folder,
+            folder=where,
             output=output,
             pass_fds=(passed,),
         )
 
     ended = {name: start(name).wait() for name in ("describe", "complain", "fail", "succeed", "nothing")}
+    start("astray", folder / "gone").wait()
     sleeper = start("sleep")
     running = sleeper.poll()
     sleeper.send_signal(signal.SIGTERM)

@@ -38,3 +38,4 @@ def test_a_forked_process_has_its_own_surroundings_and_tells_how_it_ended(tmp_pa
     assert (tmp_path / "complain").read_text() == "this is why\n"
     assert (tmp_path / "fail").read_text().endswith("ValueError: broken\n")
     assert "has no attribute 'nothing'" in (tmp_path / "nothing").read_text()
+    assert "No such file or directory" in (tmp_path / "astray").read_text().splitlines()[-1]
