@@ -66,14 +66,14 @@ def read_reply(connection: socket.socket) -> Reply:
 
 
 @contextmanager
-def serving(folder: Path, threads: int, *, app: str = "api.wsgi:app", **settings: str) -> Iterator[Server]:
+def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
     """Run a server with these ``REFEREE_`` variables and otherwise default settings; its files are in ``folder``."""
     write_upgraded(folder / "referee.db")
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
         log = folder / "gunicorn.log"
-        process = _started(folder, listener, log, threads, settings, app)
+        process = _started(folder, listener, log, threads, settings)
         running = Server(listener.getsockname()[1], log, process.pid)
         try:
             _wait_until_up(running, process)
@@ -84,11 +84,11 @@ def serving(folder: Path, threads: int, *, app: str = "api.wsgi:app", **settings
 
 
 def _started(
-    folder: Path, listener: socket.socket, log: Path, threads: int, settings: dict[str, str], app: str
+    folder: Path, listener: socket.socket, log: Path, threads: int, settings: dict[str, str]
 ) -> subprocess.Popen[bytes]:
     options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5", "--graceful-timeout", "5"]
     with log.open("wb") as output:
-        return gunicorn.started(folder, listener, options, settings, app=app, stdout=output, stderr=subprocess.STDOUT)
+        return gunicorn.started(folder, listener, options, settings, stdout=output, stderr=subprocess.STDOUT)
 
 
 def _wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:
