@@ -56,14 +56,10 @@ def test_without_their_folder_the_service_is_built_and_plays(tmp_path: Path) -> 
 
 def test_without_some_extras_the_others_stay() -> None:
     """Each extra is left out of half of the runs, by a choice of its own: some run has one of two without the other."""
-    own = {
-        extra.name: [f"{command.group} {command.name} " for command in extra.commands] for extra in plugs.extras()
-    }
+    own = {extra.name: [f"{command.group} {command.name} " for command in extra.commands] for extra in plugs.extras()}
     choices = list(islice(combinations(range(RUNS), RUNS // 2), len(EXTRAS)))
     assert len(choices) == len(EXTRAS)
-    left_out = [
-        [name for name, runs in zip(EXTRAS, choices, strict=True) if number in runs] for number in range(RUNS)
-    ]
+    left_out = [[name for name, runs in zip(EXTRAS, choices, strict=True) if number in runs] for number in range(RUNS)]
 
     reports = run(ROOT, *map(",".join, left_out))
 
