@@ -45,7 +45,7 @@ def try_service(folder: Path) -> dict[str, object]:
     database.dispose()
     app = create_app(settings)
     client = app.test_client()
-    paths = list(app.extensions["referee.spec"].to_dict()["paths"])
+    paths = list(app.extensions["referee.document"]()["paths"])
     statuses = {page: client.get(page).status_code for page in PAGES}
     app.extensions["referee.database"].dispose()
     return {"extras": [extra.name for extra in extras()], "paths": paths, "statuses": statuses}
