@@ -103,8 +103,8 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.matches": {
-        *("lists.match_filters", "lists.results", "logs.chain", "logs.log_pruning", "logs.logs", "matches", "states"),
-        *("tables", "usual_states"),
+        *("deals.deal_groups", "lists.match_filters", "lists.results", "logs.chain", "logs.log_pruning", "logs.logs"),
+        *("matches", "states", "tables", "usual_states"),
     },
     "referee.friendlies": set(),
     "referee.ladders": {
