@@ -96,7 +96,9 @@ def watched(world: World, redis: Redis) -> Watched:
     now_s = [0.0]
     watch = FriendlyWatch(redis, SLOTS, MASTER_KEY, seconds=lambda: now_s[0])
     watched = Watched(world, watch, found, now_s)
-    watched.play(OLD_S)
+    watched.look()
+    watched.shift_begin(OLD_S)
+    watch._watched_since = world.clock.moment - timedelta(seconds=OLD_S)
     return watched
 
 
