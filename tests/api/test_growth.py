@@ -4,8 +4,10 @@ import sqlite3
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import event
 
 from bench.growth import Site, new_site
@@ -14,6 +16,7 @@ from bench.world import World, add_played, pair_up
 from referee.db import statistics
 from referee.settings import Settings
 from tests.api.conftest import COMPILED
+from tests.database.databases import write_upgraded
 
 BOTS, MATCHES = 30, 150
 OTHER_MATCHES = 2_000
@@ -53,7 +56,8 @@ def costs_of(site: Site, executed: list[int], rules: Iterable[str]) -> Costs:
     return found
 
 
-def test_the_matches_of_others_and_analyze_make_no_page_dearer() -> None:
+def test_the_matches_of_others_and_analyze_make_no_page_dearer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.world.upgrade", lambda empty: write_upgraded(Path(empty.url.database)))
     with counted_site(BOTS) as (small, few), counted_site(OTHER_MATCHES) as (large, many):
         database: Any = large.client.application.extensions["referee.database"]
         with closing(sqlite3.connect(database.url.database)) as tool:
