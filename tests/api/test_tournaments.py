@@ -159,13 +159,3 @@ def test_E10_of_two_starts_at_once_one_takes_effect(service: Service, organiser:
 
     assert statuses == [200, 409, 409, 409]
     assert organiser.get(f"/tournaments/{tournament_id}").get_json()["progress"]["total"] == 3
-
-
-def test_tournaments_are_listed_by_status(organiser: Person) -> None:
-    first, second = drafted(organiser), opened(organiser, game="pool-nap", seats=3)
-
-    def ids(query: str) -> list[str]:
-        return [one["id"] for one in organiser.get(f"/tournaments?{query}").get_json()["items"]]
-
-    assert ids("") == [second, first]
-    assert ids("status=open") == ids("game=pool-nap") == [second]
