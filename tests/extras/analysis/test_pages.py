@@ -160,7 +160,9 @@ def test_luck_is_drawn_beside_the_table(service: Service, organiser: Person, ano
 
 def test_an_unrated_knockout_has_its_final_and_an_upset_by_seeds(service: Service, anonymous: FlaskClient) -> None:
     world = World(service.database)
-    tournament_id, ids = tournaments.entered(world, 4, format="knockout", rated=False)
+    tournament_id, ids = tournaments.entered(
+        world, 4, format="knockout", format_options={"seeding": "hand"}, rated=False
+    )
     seeds = {bot: seed for seed, bot in enumerate(ids, 1)}
     with service.database.write() as session:
         for entry in session.scalars(select(TournamentEntry)):
