@@ -127,6 +127,6 @@ def test_a_redirect_is_refused_and_the_saved_token_goes_to_its_service_alone(
         elsewhere = CliRunner().invoke(main, ["api", "/bots", "--url", other])
 
     assert refused.exit_code == 1
-    assert f"{url} redirected (307)" in refused.stderr
+    assert f"{url} redirected (307); use the final URL" in refused.stderr
     assert elsewhere.exit_code == 0
     assert tokens == ["Bearer ref_secret", None]
