@@ -62,7 +62,6 @@ def test_A14_a_bot_moves_to_a_full_domain_only_within_it(world: World) -> None:
     inside = [register(world, number, f"n{number}.example.com") for number in range(1, 6)]
     outside = register(world, 6, "other.org")
 
-    with world.database.write() as session:
-        bots.edit(session, inside[0], revision=1, url="https://n9.example.com/", quotas=SMALL)
-    with pytest.raises(QuotaExceeded), world.database.write() as session:
-        bots.edit(session, outside, revision=1, url="https://n10.example.com/", quotas=SMALL)
+    world.write(bots.edit, inside[0], revision=1, url="https://n9.example.com/", quotas=SMALL)
+    with pytest.raises(QuotaExceeded):
+        world.write(bots.edit, outside, revision=1, url="https://n10.example.com/", quotas=SMALL)

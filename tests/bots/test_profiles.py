@@ -21,8 +21,7 @@ def test_a_profile_is_given_changed_and_removed(world: World) -> None:
         bot = bots.register(session, owner, "Ada", "https://a.example/", profile=PROFILE)
         assert profile_of(bot) == PROFILE
 
-    with world.database.write() as session:
-        changed = bots.edit(session, bot.id, revision=1, profile={"summary": " Größe ", "link": None})
+    changed = world.write(bots.edit, bot.id, revision=1, profile={"summary": " Größe ", "link": None})
 
     assert profile_of(changed) == {**PROFILE, "summary": "Größe", "link": None}
     assert changed.status == "unverified"
@@ -48,8 +47,7 @@ def test_E14_other_texts_are_refused_with_the_reason(field: str, text: str, reas
 def test_an_owner_is_an_account_that_has_registered_a_bot(world: World) -> None:
     owner, other = world.account(), world.account("organiser")
     first, _ = world.bot(owner), world.bot(owner)
-    with world.database.write() as session:
-        retirement.retire_bot(session, first)
+    world.write(retirement.retire_bot, first)
 
     with world.database.read() as session:
         found = owners.get_owner(session, owner)

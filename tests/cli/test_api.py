@@ -33,8 +33,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         organiser = world.account(role="organiser")
         for name in ("Ada", "Bob", "Cid"):
             world.bot(organiser, name=name)
-        with world.database.write() as session:
-            token = accounts.create_token(session, organiser, "first")[1]
+        token = world.write(accounts.create_token, organiser, "first")[1]
         yield Service(url, token)
 
 
