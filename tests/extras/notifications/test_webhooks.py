@@ -16,7 +16,7 @@ from referee_extras.notifications.deliveries import DeliveryJob, DeliveryOutcome
 from referee_extras.notifications.tables import Delivery, Webhook
 from tests.database.world import World
 from tests.extras.retention.pruning import prune
-from tests.workflows.test_deletion_races import delete_account, load, meanwhile
+from tests.workflows.test_deletion_races import assert_refused, delete_account, load
 from tests.workflows.test_deletion_races import postgres as postgres
 
 URL = "https://hooks.example.org/mine"
@@ -250,14 +250,12 @@ def test_a_lost_claim_is_an_attempt_with_the_same_id_and_one_given_back_or_faile
 def test_E27_an_account_gets_no_webhook_while_it_is_deleted(postgres: World) -> None:
     owner = postgres.account()
 
-    with meanwhile(postgres, lambda session: webhooks.create(session, owner, URL, ["match.finished"]), load(owner)) as (
-        session,
-        acting,
-    ):
-        delete_account(session, owner)
-
-    with pytest.raises(Conflict):
-        acting.result(timeout=30)
+    assert_refused(
+        postgres,
+        lambda session: webhooks.create(session, owner, URL, ["match.finished"]),
+        load(owner),
+        lambda session: delete_account(session, owner),
+    )
 
 
 def test_messages_that_nobody_claims_are_unclaimed_work(hooks: Hooks) -> None:
