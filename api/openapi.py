@@ -16,8 +16,8 @@ ORDER = ("openapi", "info", "servers", "tags", "paths", "components")
 def document() -> dict[str, Any]:
     """Return the OpenAPI document, without using a database, Redis or the environment."""
     with TemporaryDirectory() as folder:
-        spec: dict[str, Any] = create_app(example_settings(Path(folder))).extensions["referee.spec"].to_dict()
-        return spec
+        described: dict[str, Any] = create_app(example_settings(Path(folder))).extensions["referee.document"]()
+        return described
 
 
 def example_settings(folder: Path) -> Settings:

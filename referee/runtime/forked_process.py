@@ -58,12 +58,7 @@ class ForkedProcess:
             try:
                 set_parent_death_signal(parent, signal.SIGTERM)
                 name_process(name)
-                _detach(output, pass_fds)
-                signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
-                os.environ.clear()
-                os.environ.update(environment)
-                os.chdir(folder)
-                status = _call(command)
+                status = become_program(command, environment, folder, output, pass_fds)
             except BaseException:  # noqa: BLE001  # for example, the folder is gone; nobody else would print it
                 traceback.print_exc()
             finally:
@@ -92,6 +87,18 @@ class ForkedProcess:
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
+
+
+def become_program(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path, output: int, pass_fds: Sequence[int] = ()
+) -> int:
+    """Call a function as the main program of this process, which was forked. Return its exit status."""
+    _detach(output, pass_fds)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    return _call(command)
 
 
 def _detach(output: int, pass_fds: Sequence[int]) -> None:

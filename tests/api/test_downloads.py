@@ -31,7 +31,7 @@ from referee.workflows.voids import tournament_cancellation, voiding
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.playing import Playing
 from tests.database import tournaments
-from tests.database.world import World
+from tests.database.world import World, create_group
 from tests.surroundings import MASTER_KEY
 
 Json = dict[str, Any]
@@ -233,7 +233,7 @@ def test_results_have_a_row_for_each_seat_and_no_formula(service: Service, world
 def test_a_ladder_gives_its_ledger_in_the_order_of_entries(service: Service, world: World, event: str) -> None:
     seated = world.bots(4)
     with world.database.write() as session:
-        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY)
+        group = create_group(session, seated)
         shared = [world.matched(session, pair, group=group, rated=True).id for pair in (seated[:2], seated[2:])]
     (early,) = world.claim(match_id=shared[0])
     world.finish(early)  # it counts when the other match of its group is over

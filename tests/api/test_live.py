@@ -15,7 +15,6 @@ from referee.match.chance import CommittedChance
 from referee.match.log import parse_row
 from referee.match.match import Answer, Match
 from referee.matches import matches
-from referee.matches.deals import deal_groups
 from referee.matches.logs import logs
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchLog, SignedLog
@@ -26,7 +25,7 @@ from tests.api.conftest import API, Service
 from tests.api.playing import Playing, begin
 from tests.api.streaming import Message, messages
 from tests.database import tournaments
-from tests.database.world import World
+from tests.database.world import World, create_group
 from tests.match.playing import public_items
 from tests.surroundings import MASTER_KEY
 
@@ -111,7 +110,7 @@ def test_a_closed_log_shows_no_decision_and_a_row_that_is_none_is_not_found(serv
 def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: Service, world: World) -> None:
     seated = world.bots(4)
     with world.database.write() as session:
-        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind=DealSharing.COMMON)
+        group = create_group(session, seated, DealSharing.COMMON)
         first = world.matched(session, seated[:2], group=group, rated=True).id
         second = world.matched(session, seated[2:], group=group, rated=True).id
     world.open_group(first)

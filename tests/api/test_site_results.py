@@ -77,66 +77,9 @@ def test_a_match_without_a_result_has_no_scoreboard(service: Service, admin: Per
     assert board_of(due) == board_of(cancelled) == []
 
 
-# -- the bracket of a knockout --
-
-
-def test_a_knockout_begins_with_its_bracket(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
-    made = started(service, organiser, 4, format="knockout")
-    ids = [entry["bot"] for entry in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
-
-    hidden = read(anonymous, f"/tournaments/{made}")
-    play(service, made)
-    page = read(anonymous, f"/tournaments/{made}")
-
-    bracket = r'aria-label="Drawing of the bracket".*?</section>'
-    before, after = (re.search(bracket, text, re.DOTALL) for text in (hidden, page))
-    assert before is not None
-    assert after is not None
-    assert "not shown yet" in before[0]
-    assert not any(name in before[0] for name in names_of(service, ids))
-    assert all(name in after[0] for name in names_of(service, ids))
-    assert words(after[0]).index("Final finished") < words(after[0]).index("Semi-finals finished")
-    assert page.index('class="bracket"') < page.index('id="standings"')
-
-
-# -- the podium of a tournament --
-
-
-def highlights_of(page: str) -> str:
-    found = re.search('class="highlights".*?</section>', page, re.DOTALL)
-    return words(f"<{found[0]}") if found else ""
-
-
-@pytest.mark.parametrize("format", ["swiss", "knockout"])
-def test_the_end_has_a_podium(service: Service, organiser: Person, anonymous: FlaskClient, format: str) -> None:
-    made = started(service, organiser, 4, format=format)
-    begun = read(anonymous, f"/tournaments/{made}")
-    assert highlights_of(begun) == ""
-    assert ('class="bracket"' in begun) == (format == "knockout")
-    play(service, made)
-    standings = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
-
-    page = read(anonymous, f"/tournaments/{made}")
-
-    found = re.search('<ol class="podium".*?</ol>', page, re.DOTALL)
-    assert found
-    podium = words(found[0])
-    assert [row["name"] in podium for row in standings] == [row["rank"] <= 3 for row in standings]
-    assert standings[0]["name"] in highlights_of(page).split("1st")[0]
-    assert page.index('class="podium"') < page.index('id="standings"')
-
-
-def test_a_cancelled_tournament_has_no_podium(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
-    made = started(service, organiser, 4)
-    play(service, made, 2)
-    assert organiser.post(f"/tournaments/{made}/cancel", {"reason": "no power"}).status_code == 200
-
-    assert highlights_of(read(anonymous, f"/tournaments/{made}")) == ""
-
-
 def test_many_entrants_need_no_more_statements(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     counts = []
-    for bots in (4, 8):
+    for bots in (4, 5):
         made = started(service, organiser, bots, format="knockout")
         play(service, made)
         for path in ("", "/bracket"):

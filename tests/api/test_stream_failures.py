@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -35,9 +36,8 @@ def connections() -> Iterator[StreamConnections]:
 @pytest.fixture
 def watched(world: World, connections: StreamConnections, monkeypatch: pytest.MonkeyPatch) -> Iterator[MatchStream]:
     monkeypatch.setattr(streams, "RETRY_S", 0.05)
-    opened = MatchStream(world.database, connections)
-    yield opened
-    opened.close()
+    with closing(MatchStream(world.database, connections)) as opened:
+        yield opened
 
 
 class Viewer:
@@ -105,6 +105,22 @@ def test_failures_lose_no_message(
     told = viewer.until(is_end)
 
     assert failing.failed == 2
+    assert numbers(told) == list(range(playing.last_public() + 1))
+
+
+def test_a_viewer_goes_on_at_another_process(
+    world: World, watched: MatchStream, connections: StreamConnections
+) -> None:
+    playing = begin(world, rated=False, options={"rounds": 2})
+    playing.answer()
+    told = Viewer(watched, playing.id).until(lambda message: message.name == "state")
+    playing.answer()
+
+    with closing(MatchStream(world.database, connections)) as other:
+        viewer = Viewer(other, playing.id, int(told[-1].id))
+        playing.end()
+        told += viewer.until(is_end)
+
     assert numbers(told) == list(range(playing.last_public() + 1))
 
 

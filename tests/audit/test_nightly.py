@@ -6,15 +6,12 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from referee.audit import nightly
-from referee.db.engine import Database
 from referee.ladders.tables import AuditRun, Ladder, LedgerEntry, Rating, RatingChange
-from tests.database.world import FakeClock, World
+from tests.database.checks import on_one_database
+from tests.database.world import World
 from workers.nightly_auditor import LOOK_S, REST_S, NightlyAuditor
 
-
-@pytest.fixture
-def world(sqlite_url: str) -> World:
-    return World(Database(sqlite_url, clock=FakeClock()))
+pytestmark = on_one_database
 
 
 def play(world: World, matches: int) -> list[str]:

@@ -142,8 +142,3 @@ def comes_true(what: Callable[[], object], within_s: float = PATIENCE_S) -> bool
             return False
         time.sleep(0.05)
     return True
-
-
-def pid_of(folder: Path, part: str) -> int:
-    """The process of this folder whose command line holds ``part``; the oldest, if there are several."""
-    return min(pid for pid, command in family(folder).items() if part in command)

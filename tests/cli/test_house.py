@@ -32,7 +32,7 @@ def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
         taken = run("--port", where[1].partition(":")[2])
         serving.send_signal(signal.SIGINT)
 
-        assert card["games"] == ["pool-nap"]
+        assert (card["games"], card["max_concurrent_requests"]) == (["pool-nap"], 100)
         assert taken.exit_code == 2
         assert "is in use on 127.0.0.1" in taken.stderr
         assert serving.wait(PATIENCE_S) == 0

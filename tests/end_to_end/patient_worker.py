@@ -1,9 +1,4 @@
-"""A worker like any other, but with leases of an hour: no test waits for one to expire.
-
-``python -m tests.end_to_end.patient_worker`` runs it.
-"""
-
-import sys
+"""A worker like any other, but with leases of an hour: no test waits for one to expire."""
 
 from referee.matches.deals import deal_groups
 from referee.matches.queue import claims
@@ -16,7 +11,3 @@ def main() -> int:
     for leases in (claims.LEASES, deal_groups.LEASES):
         leases._lease_s = HOUR_S  # in this process and its work-horses alone
     return worker.main()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,11 +1,10 @@
 """A worker like any other, but for the matches named in the file ``poison``: their fifth decision kills the horse.
 
-``python -m tests.end_to_end.poisoned_worker`` notes every death in the file ``deaths``.
+It notes every death in the file ``deaths``.
 """
 
 import os
 import resource
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -38,7 +37,3 @@ def main() -> int:
 
     match_runner.drive = drive  # type: ignore[assignment, attr-defined]  # in this process alone
     return worker.main()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

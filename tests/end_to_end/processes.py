@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.runtime import parent_death
+from tests.end_to_end.forks import Fork
 
 PATIENCE_S = 60.0
 LOOK_S = 0.02
@@ -22,7 +22,7 @@ class Process:
     """One process and its log. ``horse`` is the child that a worker has forked, if any."""
 
     name: str
-    popen: subprocess.Popen[bytes]
+    popen: subprocess.Popen[bytes] | Fork
     log: Path
     replaced: bool = False  # by another, after its end
 
@@ -43,8 +43,10 @@ class Process:
         return cls(name, popen, log)
 
     @classmethod
-    def module(cls, name: str, module: str, environment: Mapping[str, str], folder: Path) -> "Process":
-        return cls.start(name, [sys.executable, "-m", module], environment, folder)
+    def fork(cls, name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> "Process":
+        """Call "module:function" with the arguments after it, in a process that need not import the service."""
+        log = folder / f"{name}.log"
+        return cls(name, Fork(command, environment, folder, log), log)
 
     @property
     def pid(self) -> int:
@@ -78,13 +80,11 @@ class Process:
 
 def children(pid: int) -> list[int]:
     """The processes whose parent this is; zombies do not count."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            if int(parent) == pid and state != "Z":
-                found.append(int(stat.parent.name))
-    return found
+    with suppress(OSError):
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        found = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+        return [child for child in found if not gone(child)]
+    return []
 
 
 def _leads_group(pid: int) -> bool:

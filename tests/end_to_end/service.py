@@ -104,21 +104,21 @@ class Service:
     def client(self) -> Redis:
         return Redis(unix_socket_path=str(self.socket), socket_timeout=5)
 
-    def worker(self, module: str = "workers.worker", **settings: str) -> Process:
-        return self._start("worker", module, settings)
+    def worker(self, program: str = "workers.worker:main", **settings: str) -> Process:
+        return self._start("worker", [program], settings)
 
-    def have_workers(self, count: int, module: str = "workers.worker") -> list[Process]:
+    def have_workers(self, count: int, program: str = "workers.worker:main") -> list[Process]:
         """Start workers until this number are at work, and return them."""
         while len(self.workers) < count:
-            self.worker(module)
+            self.worker(program)
         return self.workers
 
     def scheduler(self) -> Process:
-        return self._start("scheduler", "workers.scheduler", {})
+        return self._start("scheduler", ["workers.scheduler:main"], {})
 
-    def _start(self, kind: str, module: str, settings: dict[str, str]) -> Process:
+    def _start(self, kind: str, command: Sequence[str], settings: dict[str, str]) -> Process:
         self.names += 1
-        process = Process.module(f"{kind}-{self.names}", module, self.environment | settings, self.folder)
+        process = Process.fork(f"{kind}-{self.names}", command, self.environment | settings, self.folder)
         self.processes.append(process)
         return process
 

@@ -20,7 +20,7 @@ from tests.end_to_end.processes import Process, send
 from tests.end_to_end.service import Service
 from workers import queues
 
-WORKER = "tests.end_to_end.patient_worker"
+WORKER = "tests.end_to_end.patient_worker:main"
 
 
 @pytest.fixture(scope="module")

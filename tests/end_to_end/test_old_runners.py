@@ -11,7 +11,7 @@ def test_E21_the_next_work_horse_follows_an_old_one_without_a_scheduler(service:
         honest = [service.enlist(fast.serve("first")) for _ in range(2)]
         client = service.redis()
         long = service.arrange("saint-poker", thinking, options=SHORT)
-        worker = service.worker("tests.end_to_end.short_lived_worker")
+        worker = service.worker("tests.end_to_end.short_lived_worker:main")
         queues.wake(client)
         service.until(lambda: slow.desk.held, "a question that waits")
         (question,) = slow.desk.held

@@ -14,7 +14,7 @@ def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_ot
     poison = service.arrange()
     neighbours = [service.arrange(game) for game in ("pool-nap", "saint-poker") * 2]
     (service.folder / "poison").write_text(poison)
-    service.have_workers(2, "tests.end_to_end.poisoned_worker")
+    service.have_workers(2, "tests.end_to_end.poisoned_worker:main")
 
     service.until(lambda: _stuck(service, poison), "a stuck match")
     service.until_finished(neighbours)

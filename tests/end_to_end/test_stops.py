@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.end_to_end.bots import Bots, Watched
 from tests.end_to_end.service import Service
 
-WORKER = "tests.end_to_end.patient_worker"  # whose leases nobody can wait for
+WORKER = "tests.end_to_end.patient_worker:main"  # whose leases nobody can wait for
 
 
 @pytest.fixture(scope="module")

@@ -150,18 +150,6 @@ async def test_bots_of_three_owners_that_read_a_question_and_hang_up_are_let_off
     assert all(faults >= bot.hung_up - 1 for faults, bot in zip(world.faults(match_id), sly, strict=True))
 
 
-async def test_bots_of_three_owners_that_hang_up_on_every_call_cut_nobodys_line(world: World) -> None:
-    line = Line()
-    line.cut.set()
-    line.is_up = False  # each question is read, then the connection is dropped; a new one is always taken
-
-    async with world.houses(*(Scripted(line) for _ in range(3))):
-        match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 1})
-        await asyncio.wait_for(run_with(world, Connectivity(probe_s=0.05)), 60)
-
-    assert all(world.faults(match_id))
-
-
 async def run_with(world: World, uplink: Connectivity) -> None:
     await Runner(world.settings, world.database, connectivity=uplink).run()
 

@@ -15,7 +15,6 @@ from referee.accounts.oversight_tables import Act
 from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.bots.tables import Bot
-from referee.db.engine import Database
 from referee.errors import Conflict, NameTaken
 from referee.friendlies import rules
 from referee.friendlies.states import ChallengerVerdict
@@ -30,7 +29,7 @@ from referee.tournaments import admission, entries, tournaments
 from referee.workflows.accounts import account_oversight, invitations
 from referee.workflows.ending import deal_group_superseding
 from referee.workflows.erasing import account_deletion, erasure
-from referee_extras.notifications import webhooks
+from tests.database.databases import kept
 from tests.database.tournaments import begun, create
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -41,7 +40,7 @@ Change = Callable[[Session], object]
 
 @pytest.fixture
 def postgres(postgres_url: str) -> Iterator[World]:
-    opened = Database(postgres_url, clock=FakeClock())
+    opened = kept(postgres_url, FakeClock())
     yield World(opened)
     opened.dispose()
 
@@ -99,7 +98,6 @@ def lists_challenger(session: Session, account_id: str) -> object:
 
 GIVEN: dict[str, Callable[[Session, str], object]] = {
     "bot": lambda session, owner: bots.register(session, owner, "Late bot", "https://bot.example.org"),
-    "webhook": lambda session, owner: webhooks.create(session, owner, "https://hook.example.org", ["match.finished"]),
     "tournament": lambda session, owner: tournaments.create_tournament(session, "Late cup", created_by=owner, **CUP),
     "token": lambda session, owner: accounts.create_token(session, owner, "late"),
     "request": asks_for_role,

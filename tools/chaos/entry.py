@@ -1,17 +1,18 @@
-"""Run a module of the service as one process of the campaign: ``python -m tools.chaos.entry MODULE [ARGUMENT…]``.
+"""Run ``MODULE:FUNCTION`` as one process of the campaign: ``python -m tools.chaos.entry MODULE:FUNCTION [ARGUMENT…]``.
 
 Two variables of the environment, which only this module reads, change the process: ``CHAOS_PLANTED`` names a fault to
-plant, and ``CHAOS_CLOCK`` a file with the seconds by which the wall clock is ahead. The module ``runner`` is a runner
-without Redis and worker.
+plant, and ``CHAOS_CLOCK`` a file with the seconds by which the wall clock is ahead. ``run_runners`` is a runner without
+Redis and worker.
 """
 
 import asyncio
 import os
-import runpy
+import pkgutil
 import sys
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from referee.db.clock import SystemClock
 from tools.chaos.planted import FAULTS
@@ -19,16 +20,13 @@ from tools.chaos.planted import FAULTS
 POLL_S = 0.05
 
 
-def main() -> None:
+def main() -> Any:
     if fault := os.environ.get("CHAOS_PLANTED"):
         FAULTS[fault]()
     if path := os.environ.get("CHAOS_CLOCK"):
         follow_clock_file(Path(path))
-    module, *arguments = sys.argv[1:]
-    if module == "runner":
-        run_runners()
-    sys.argv = [module, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    del sys.argv[0]
+    return pkgutil.resolve_name(sys.argv[0])()
 
 
 def follow_clock_file(path: Path) -> None:
@@ -60,4 +58,4 @@ def run_runners() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,19 @@ class Installation(Service):
         self.port = postgres.free_port()
         self._distant_url = ""
 
-    def _start(self, kind: str, module: str, settings: dict[str, str]) -> Process:
-        self.names += 1
-        command = [sys.executable, "-m", ENTRY, *module.split()]
-        process = Process.start(f"{kind}-{self.names}", command, self.environment | settings, self.folder)
+    def _start(self, kind: str, command: Sequence[str], settings: dict[str, str]) -> Process:
+        if "CHAOS_PLANTED" not in self.environment:
+            return super()._start(kind, [f"{ENTRY}:main", *command], settings)
+        self.names += 1  # a fault is planted before the service is imported
+        program = [sys.executable, "-m", ENTRY, *command]
+        process = Process.start(f"{kind}-{self.names}", program, self.environment | settings, self.folder)
         self.processes.append(process)
         return process
 
     def distant_worker(self, namespace: Namespace) -> Process:
         """Start a worker that reaches the database only through the network of ``namespace``."""
         self.names += 1
-        command = [*namespace.command, sys.executable, "-m", ENTRY, "workers.worker"]
+        command = [*namespace.command, sys.executable, "-m", ENTRY, "workers.worker:main"]
         settings = self.environment | {"DATABASE_URL": self._distant_url}
         process = Process.start(f"distant-worker-{self.names}", command, settings, self.folder)
         self.processes.append(process)
@@ -58,11 +61,12 @@ class Installation(Service):
 
     def runner(self) -> Process:
         """Start a runner without Redis and worker."""
-        return self._start("runner", "runner", {"REDIS_URL": ""})
+        return self._start("runner", [f"{ENTRY}:run_runners"], {"REDIS_URL": ""})
 
     def api(self) -> Process:
         options = f"--bind 127.0.0.1:{self.port} --worker-class api.gunicorn_worker.TimeoutWorker"
-        return self._start("api", f"gunicorn api.wsgi:app {options} --workers 2 --threads 8 --no-control-socket", {})
+        options += " --workers 2 --threads 8 --no-control-socket"
+        return self._start("api", ["gunicorn.app.wsgiapp:run", "api.wsgi:app", *options.split()], {})
 
     def alive(self, kind: str) -> list[Process]:
         return [process for process in self.processes if process.name.startswith(kind) and process.alive]

@@ -11,8 +11,7 @@ from referee_extras.analysis import pages, strengths
 from referee_extras.analysis.crosstable_grid import score_level
 from tests.api.conftest import Person, Service
 from tests.api.test_rounds import shown
-from tests.api.test_site_results import highlights_of
-from tests.api.test_site_tournaments import read, words
+from tests.api.test_site_tournaments import highlights_of, read, words
 from tests.api.tournaments import opened, play, started
 from tests.database import tournaments
 from tests.database.world import World
@@ -171,6 +170,17 @@ def test_an_unrated_knockout_has_its_final_and_an_upset_by_seeds(service: Servic
     upsets = [words(page.partition("Biggest upset</dt>")[2].partition("</dd>")[0]) for page in pages]
     assert any(upsets)
     assert all(re.search(r"\(seed \d\) beat .* \(seed \d\)", upset) for upset in upsets if upset)
+
+
+def test_pages_of_figures_are_there_from_the_start_on(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    begun, unplayed = started(service, organiser, 3), opened(organiser)
+
+    for name in ("crosstable", "luck"):
+        assert "First cup" in read(anonymous, f"/tournaments/{begun}/{name}?page=1")
+        read(anonymous, f"/tournaments/{begun}/{name}?page=2", 422)
+        read(anonymous, f"/tournaments/{unplayed}/{name}", 404)
 
 
 @pytest.mark.parametrize(
