@@ -80,12 +80,6 @@ def test_a_file_of_another_version_is_had_but_not_kept(anonymous: FlaskClient) -
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-cache")
 
 
-def test_no_other_files_are_had(anonymous: FlaskClient) -> None:
-    for name in ("site/none.js", "../app.py", "%2e%2e/app.py", "site/", "v-/", "site%2flive.py"):
-        answer = anonymous.get(f"/static/{name}", headers={"Accept": "text/html"})
-        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json"), name
-
-
 def test_strings_of_scripts_end_on_their_lines() -> None:
     """Required for removing comments and indentation line by line."""
     own = [name for name in static_files._sources() if name.endswith((".js", ".css")) and not name.startswith("docs")]
