@@ -1,6 +1,7 @@
 """Query parameters: every route accepts its own, each once, and refuses others."""
 
 import re
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +19,7 @@ BROWSER = {"Accept": "text/html"}
 WORDS = {"name": "saint-poker", "tournament_round": "1", "fault_id": "1", "row": "1", "month": "2026-01"}
 
 
+@cache
 def routes() -> list[tuple[str, Rule]]:
     """Return every method and rule of the application."""
     with TemporaryDirectory() as folder:
@@ -27,9 +29,6 @@ def routes() -> list[tuple[str, Rule]]:
             for rule in sorted(rules, key=str)
             for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
         ]
-
-
-ROUTES = routes()
 
 
 def address(rule: Rule) -> str:
@@ -43,11 +42,11 @@ def ask(admin: Person, method: str, rule: Rule, query: str) -> TestResponse:
 
 
 def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person) -> None:
-    rules = {rule.rule for _, rule in ROUTES}
+    rules = {rule.rule for _, rule in routes()}
 
-    assert len(ROUTES) > 100
+    assert len(routes()) > 100
     assert {"/", "/docs", "/healthz", f"{API}/openapi.json", f"{API}/bots", f"{API}/now"} <= rules
-    for method, rule in ROUTES:
+    for method, rule in routes():
         answer = ask(admin, method, rule, "strange=1")
         assert (answer.status_code, answer.mimetype) == (422, "application/problem+json"), (method, rule)
         assert answer.get_json()["errors"] == [{"field": "strange", "message": "This parameter is unknown here."}]
@@ -58,7 +57,7 @@ def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice
 ) -> None:
     refused: dict[tuple[str, str, str], TestResponse] = {}
     repeatable = set()
-    for method, rule in ROUTES:
+    for method, rule in routes():
         declared = service.app.view_functions[rule.endpoint].__dict__
         path = re.sub(r"<(?:[^:>]+:)?(\w+)>", r"{\1}", rule.rule)
         for name in declared.get("query_parameters", ()):
