@@ -3,7 +3,8 @@
 import hashlib
 import hmac
 import http
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 from flask import Flask
 from flask_smorest import Api
@@ -156,13 +157,23 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
 
 
 def _install_resources(app: Flask) -> None:
-    api = ProblemApi(app)
-    api.register_converter(IdConverter, id_schema)
-    api.register_converter(MonthConverter, month_schema)
-    api.spec.components.security_scheme(
-        "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
-    )
     of_extras = [plugs.load(resource) for extra in plugs.extras() for resource in extra.resources]
-    for resource in [*dict.fromkeys(module.resource for module in RESOURCES), *of_extras]:  # streams share one
-        api.register_blueprint(resource)
-    app.extensions["referee.spec"] = api.spec
+    resources = [*dict.fromkeys(module.resource for module in RESOURCES), *of_extras]  # streams share one
+    for resource in resources:
+        app.register_blueprint(resource)
+
+    @cache
+    def document() -> dict[str, Any]:
+        """Return the OpenAPI document, which takes longer than all else that an application needs at its start."""
+        api = ProblemApi(app)
+        api.register_converter(IdConverter, id_schema)
+        api.register_converter(MonthConverter, month_schema)
+        api.spec.components.security_scheme(
+            "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
+        )
+        for resource in resources:
+            resource.register_views_in_doc(api, app, api.spec, name=resource.name, parameters=None)
+            api.spec.tag({"name": resource.name, "description": resource.description})
+        return cast(dict[str, Any], api.spec.to_dict())
+
+    app.extensions["referee.document"] = document

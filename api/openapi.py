@@ -16,8 +16,8 @@ ORDER = ("openapi", "info", "servers", "tags", "paths", "components")
 def document() -> dict[str, Any]:
     """Return the OpenAPI document, without using a database, Redis or the environment."""
     with TemporaryDirectory() as folder:
-        spec: dict[str, Any] = create_app(example_settings(Path(folder))).extensions["referee.spec"].to_dict()
-        return spec
+        described: dict[str, Any] = create_app(example_settings(Path(folder))).extensions["referee.document"]()
+        return described
 
 
 def example_settings(folder: Path) -> Settings:
@@ -42,7 +42,7 @@ def example_settings(folder: Path) -> Settings:
 def as_yaml() -> str:
     described = document()
     ordered = {name: described[name] for name in ORDER}
-    return yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True, width=110)
+    return yaml.dump(ordered, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 if __name__ == "__main__":

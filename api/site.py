@@ -39,7 +39,7 @@ def install(app: Flask) -> None:
 
     @app.get("/api/v1/openapi.json")
     def openapi() -> Response:
-        document = json.dumps(current_app.extensions["referee.spec"].to_dict(), sort_keys=False)
+        document = json.dumps(current_app.extensions["referee.document"](), sort_keys=False)
         return Response(document, mimetype="application/json")
 
 

@@ -79,7 +79,7 @@ def url_of_static(name: str) -> str:
 
     Raise ``KeyError`` for an unknown file.
     """
-    if name not in _files():
+    if name not in _sources():
         raise KeyError(f"no static file {name!r}")
     return url_for("static", name=f"v-{_version()}/{name}")
 
@@ -103,9 +103,9 @@ def compress(content: bytes, level: int = 6) -> bytes:
 
 def send_static_file(name: str, caching: str) -> Response:
     """Return a response with a static file and this Cache-Control. Raise a 404 for an unknown file."""
-    found = _files().get(name)
-    if found is None:
+    if name not in _sources():
         raise not_found()
+    found = load_file(name)
     response = Response(found.content, content_type=f"{found.media_type}; charset=utf-8")
     if found.packed is not None and request.accept_encodings["gzip"] > 0:
         response.set_data(found.packed)
@@ -117,8 +117,8 @@ def send_static_file(name: str, caching: str) -> Response:
 
 
 @cache
-def _files() -> dict[str, File]:
-    """Return all files that are served, keyed by name. Read the files once per process."""
+def _sources() -> dict[str, bytes]:
+    """Return the stored contents of all files that are served, keyed by name. Read the files once per process."""
     of_extras = [extra.folder / "static" for extra in plugs.extras()]  # each has a subfolder with its name
     found = {
         f"{below}{path.relative_to(folder)}": path
@@ -127,13 +127,16 @@ def _files() -> dict[str, File]:
         if path.suffix in TYPES
     }
     found |= {f"viewer/{name}": path for name, path in PACKAGED_TABLES.items() if path.exists()}
-    files = {name: _file(path.read_bytes(), path.suffix) for name, path in found.items()}
-    modules = {f"viewer/{name}": _file(module.encode(), ".js") for name, module in viewer.site_modules().items()}
+    stored = {name: path.read_bytes() for name, path in found.items()}
+    modules = {f"viewer/{name}": module.encode() for name, module in viewer.site_modules().items()}
     pictures = json.dumps(viewer.card_pictures()).encode()  # of all cards, for one request
-    return files | modules | {"viewer/cards.json": _file(pictures, ".json")}
+    return stored | modules | {"viewer/cards.json": pictures}
 
 
-def _file(content: bytes, suffix: str) -> File:
+@cache
+def load_file(name: str) -> File:
+    """Return a file as it is sent. Raise ``KeyError`` for an unknown one."""
+    content, suffix = _sources()[name], Path(name).suffix
     if suffix in (".js", ".css"):
         source = strip_comments(content.decode())
         content = (strip_spaces(source) if suffix == ".css" else source).encode()
@@ -144,6 +147,6 @@ def _file(content: bytes, suffix: str) -> File:
 @cache
 def _version() -> str:
     digest = hashlib.sha256()
-    for name, file in _files().items():
-        digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(file.content).digest())
+    for name, content in _sources().items():
+        digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(content).digest())
     return digest.hexdigest()[:12]

@@ -2,7 +2,6 @@
 
 import secrets
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +19,7 @@ from referee.bots.states import BotState, CheckState
 from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.live_view import LiveView
+from referee.cli.logs import verify
 from referee.cli.options import FOLDER, PORT
 from referee.cli.service.api_client import Api, ApiRefusal
 from referee.cli.up import describe_addresses
@@ -258,11 +258,11 @@ class Demonstration:
         path = f"/api/v1/matches/{last['match']}/log"
         self._poll_until(lambda: _is_log_readable(api, path), lambda: f"the log {path}")
         self._say(f"\n$ {_program()} verify {url}{path}")
-        command = [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"]
-        check = subprocess.run(command, capture_output=True, text=True, check=False)
-        self._say(check.stdout.strip() or check.stderr.strip())
-        if check.returncode:
-            raise DemoFailed("The log is not valid.")
+        try:
+            verify.main([f"{url}{path}"])
+        except SystemExit as ended:
+            if ended.code:
+                raise DemoFailed("The log is not valid.") from ended
 
     # -- waiting and printing --
 

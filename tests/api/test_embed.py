@@ -55,8 +55,8 @@ def test_it_hides_players_as_the_page_of_the_match_does(service: Service, world:
     assert service.anonymous().get(f"/embed/matches/mat_{'0' * 26}", headers=BROWSER).status_code == 404
 
 
-def test_no_other_response_may_be_framed(admin: Person) -> None:
-    assert any(rule.rule == EMBED for _, rule in routes())
-    for method, rule in routes():
+def test_no_other_response_may_be_framed(service: Service, admin: Person) -> None:
+    assert any(rule.rule == EMBED for _, rule in routes(service.app))
+    for method, rule in routes(service.app):
         with admin.client.open(address(rule), method=method, headers=admin.headers(**BROWSER)) as answer:
             assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"], (method, rule)

@@ -12,7 +12,9 @@ from referee.tournaments.terms import FORMATS
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import drafted, entered, opened, play, started
 
-PAGES = ("", "/standings", "/rounds", "/rounds/1", "/matches", "/entries", "/crosstable", "/downloads", "/organise")
+SHOWN = ("", "/standings", "/rounds/1", "/matches", "/bracket")
+PAGES = (*SHOWN, "/rounds", "/entries", "/downloads", "/organise")
+BRACKET = r'aria-label="Drawing of the bracket".*?</section>'
 HARMFUL = "<img src=x onerror=alert(1)><script>alert(1)</script>"
 
 
@@ -54,97 +56,115 @@ def test_the_list_begins_with_what_is_in_progress(service: Service, organiser: P
         read(anonymous, f"/tournaments?{wrong}", 422)
 
 
-def test_every_page_is_there_at_any_time(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+def test_pages_of_a_knockout_name_its_players_when_it_is_over(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
     made = started(service, organiser, 4, format="knockout", name="Out")
-    for path in (*PAGES, "/bracket", "/luck"):
-        assert "Out" in read(anonymous, f"/tournaments/{made}{path}")
+    ids = [one["bot"] for one in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
+    names = names_of(service, ids)
+
+    begun = {path: read(anonymous, f"/tournaments/{made}{path}") for path in PAGES}
     play(service, made)
-    for path in (*PAGES, "/bracket", "/luck"):
-        assert "finished" in read(anonymous, f"/tournaments/{made}{path}")
-    assert "Semi-finals" in words(read(anonymous, f"/tournaments/{made}/bracket"))
-    assert re.search("<pre[^>]*>[0-9a-f]{64}</pre>", read(anonymous, f"/tournaments/{made}/downloads"))
+    over = {path: read(anonymous, f"/tournaments/{made}{path}") for path in (*SHOWN, "/downloads")}
 
-    unplayed = opened(organiser)
-    for path in ("", "/entries", "/organise"):
-        read(anonymous, f"/tournaments/{unplayed}{path}")
-    for path in ("/rounds", "/crosstable", "/bracket", "/downloads", "/luck", "/nothing"):
-        read(anonymous, f"/tournaments/{unplayed}{path}", 404)
-    draft = drafted(organiser)
-    read(anonymous, f"/tournaments/{draft}/organise")
-    for path in ("", "/entries"):
-        read(anonymous, f"/tournaments/{draft}{path}", 404)
-    read(anonymous, f"/tournaments/trn_{'0' * 26}", 404)
+    assert all("Out" in page for page in begun.values())
+    assert all("finished" in page for page in over.values())
+    for path in SHOWN[-3:]:
+        assert not [one for one in (*ids, *names) if one in begun[path]], path
+        assert all(name in over[path] for name in names), path
+    assert "Rank Bot Owner Points Won" in words(over["/standings"])  # no column that is empty
+    assert "Semi-finals" in words(over["/bracket"])
+    assert re.search("<pre[^>]*>[0-9a-f]{64}</pre>", over["/downloads"])
+    before, after = (re.search(BRACKET, pages[""], re.DOTALL) for pages in (begun, over))
+    assert before is not None
+    assert after is not None
+    assert "not shown yet" in before[0]
+    assert not any(name in before[0] for name in names)
+    assert all(name in after[0] for name in names)
+    assert words(after[0]).index("Final finished") < words(after[0]).index("Semi-finals finished")
+    assert over[""].index('class="bracket"') < over[""].index('id="standings"')
+    check_podium(anonymous, made, begun[""], over[""])
 
 
-def test_the_head_of_a_tournament_says_when_it_starts(organiser: Person, anonymous: FlaskClient) -> None:
+def check_podium(client: FlaskClient, made: str, begun: str, over: str) -> None:
+    """Check that the front page begins with the first three once the tournament is over."""
+    standings = client.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+    found = re.search('<ol class="podium".*?</ol>', over, re.DOTALL)
+    assert found
+    assert [row["name"] in words(found[0]) for row in standings] == [row["rank"] <= 3 for row in standings]
+    assert standings[0]["name"] in highlights_of(over).split("1st")[0]
+    assert over.index('class="podium"') < over.index('id="standings"')
+    assert highlights_of(begun) == ""
+
+
+def highlights_of(page: str) -> str:
+    found = re.search('class="highlights".*?</section>', page, re.DOTALL)
+    return words(f"<{found[0]}") if found else ""
+
+
+def test_pages_before_the_start(organiser: Person, anonymous: FlaskClient) -> None:
     dated, undated = opened(organiser, starts_at="2099-01-31T18:00:00Z"), opened(organiser)
 
     for path in ("", "/entries"):
         head = read(anonymous, f"/tournaments/{dated}{path}").partition("</header>")[2].partition("</header>")[0]
         assert "Starts 31 Jan 2099, 18:00" in words(head)
         assert 'data-until="2099-01-31T18:00:00' in head
-    assert "Starts" not in words(read(anonymous, f"/tournaments/{undated}/entries"))
+        assert "Starts" not in words(read(anonymous, f"/tournaments/{undated}{path}"))
+    read(anonymous, f"/tournaments/{undated}/organise")
+    for path in ("/rounds", "/bracket", "/downloads", "/nothing"):
+        read(anonymous, f"/tournaments/{undated}{path}", 404)
+    draft = drafted(organiser)
+    read(anonymous, f"/tournaments/{draft}/organise")
+    for path in (draft, f"{draft}/entries", f"trn_{'0' * 26}"):
+        read(anonymous, f"/tournaments/{path}", 404)
 
 
-def test_who_plays_is_on_no_page_before_it_is_over(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
-    made = started(service, organiser, 4, format="knockout")
-    pages = {path: read(anonymous, f"/tournaments/{made}{path}") for path in ("/rounds/1", "/matches", "/bracket")}
-    ids = [one["bot"] for one in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
-
-    for path, page in pages.items():
-        assert not [one for one in (*ids, *names_of(service, ids)) if one in page], path
-
-    play(service, made)
-    for path in pages:
-        assert all(name in read(anonymous, f"/tournaments/{made}{path}") for name in names_of(service, ids[:1]))
-
-
-def test_reasons_are_shown_as_text(service: Service, organiser: Person, admin: Person, anonymous: FlaskClient) -> None:
-    made = started(service, organiser, 2)
-    play(service, made)
-    match = anonymous.get(f"/api/v1/tournaments/{made}/matches").get_json()["items"][0]["id"]
+def test_reasons_are_shown_as_text_and_a_cancelled_tournament_has_no_podium(
+    service: Service, organiser: Person, admin: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 3)
+    play(service, made, 2)
+    match = anonymous.get(f"/api/v1/matches?tournament={made}&status=finished").get_json()["items"][0]["id"]
     assert admin.post(f"/matches/{match}/void", {"reason": HARMFUL}).status_code == 200
-    other = started(service, organiser, 2)
-    assert organiser.post(f"/tournaments/{other}/cancel", {"reason": HARMFUL}).status_code == 200
+    assert organiser.post(f"/tournaments/{made}/cancel", {"reason": HARMFUL}).status_code == 200
 
-    for path in (f"{made}/matches", f"{made}/rounds/1", other, f"{other}/organise"):
-        page = read(anonymous, f"/tournaments/{path}")
-        assert HARMFUL not in page
-        assert "&lt;img src=x" in page
+    pages = [read(anonymous, f"/tournaments/{made}{path}") for path in ("", "/matches", "/rounds/1", "/organise")]
+
+    assert not [page for page in pages if HARMFUL in page or "&lt;img src=x" not in page]
+    assert highlights_of(pages[0]) == ""
     assert "<img onerror" not in read(anonymous, '/organise/void?match="><img onerror=alert(1)>')
 
 
-def test_pages_of_long_lists_are_numbered(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
-    made = started(service, organiser, 3)
-    for path in ("/standings", "/rounds", "/rounds/1", "/entries", "/crosstable", "/luck", "/organise"):
-        read(anonymous, f"/tournaments/{made}{path}?page=1")
-        for wrong in ("0", "2", "x", "-1", "1" * 5000):
-            read(anonymous, f"/tournaments/{made}{path}?page={wrong}", 422)
-    read(anonymous, f"/tournaments/{made}/rounds/99", 404)
-
-
-def test_standings_say_what_decides_and_who_is_out(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+def test_standings_say_what_decides_and_who_is_out_on_numbered_pages(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
     made = started(service, organiser, 4, format="swiss", substitute="house:3")
+    path, begun = f"/tournaments/{made}", read(anonymous, f"/tournaments/{made}")
     play(service, made)
-    row, *_, last = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+    check_podium(anonymous, made, begun, read(anonymous, path))
+    row, *_, last = anonymous.get(f"/api/v1{path}/standings").get_json()["items"]
     body = {"bot": last["bot"], "reason": "Two names."}
-    assert organiser.post(f"/tournaments/{made}/disqualify", body).status_code == 200
+    assert organiser.post(f"{path}/disqualify", body).status_code == 200
 
-    page = read(anonymous, f"/tournaments/{made}/standings?columns=all")
+    page, front = read(anonymous, f"{path}/standings?columns=all"), read(anonymous, path)
     assert "Points Buchholz Head to head Sonneborn-Berger Won–drawn–lost Matches Points per match" in words(page)
-    assert f'href="/tournaments/{made}/standings">Fewer columns</a>' in page
+    assert f'href="{path}/standings">Fewer columns</a>' in page
     assert all(TIE_BREAK_WORDS[one["name"]][1] in words(page) for one in row["tie_breaks"])
     assert f'data-column="points">{row["points"]:.1f}<' in line_of(page, row["bot"])
-    assert "house:3" in words(read(anonymous, f"/tournaments/{made}"))
-    read(anonymous, f"/tournaments/{made}/standings?columns=few", 422)
-    for path in ("", "/standings"):
-        page = read(anonymous, f"/tournaments/{made}{path}")
+    assert "house:3" in words(front)
+    for page in (front, read(anonymous, f"{path}/standings?page=1")):
         line = line_of(page, last["bot"])
         assert "Rank Bot Owner Points Won–drawn–lost 1 " in words(page)
         assert f'<a href="/owners/{last["owner"]}"' in line
         assert 'data-mark="disqualification" title="Two names.">disqualified<' in line
         assert f">{last['wins']}–{last['draws']}–{last['losses']}</td>" in line
-        assert f'href="/tournaments/{made}/standings?columns=all">All columns' in page
+        assert f'href="{path}/standings?columns=all">All columns' in page
+    for listed in ("rounds", "rounds/1", "entries", "organise"):
+        read(anonymous, f"{path}/{listed}?page=1")
+        read(anonymous, f"{path}/{listed}?page=2", 422)
+    for wrong in ("columns=few", *(f"page={number}" for number in ("0", "2", "x", "-1", "1" * 5000))):
+        read(anonymous, f"{path}/standings?{wrong}", 422)
+    read(anonymous, f"{path}/rounds/99", 404)
 
 
 def line_of(page: str, bot: str) -> str:
@@ -153,14 +173,13 @@ def line_of(page: str, bot: str) -> str:
     return found[0]
 
 
-def test_no_column_is_empty_or_a_repetition(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
-    for format, few, all_columns in [
-        ("knockout", "Rank Bot Owner Points Won", "Rank Bot Owner Points Won"),
-        ("gauntlet", "Owner Points per match Points Won", "Owner Points per match Head to head Points Won"),
-    ]:
-        made = started(service, organiser, 3, format=format, rated=False)
-        assert few in words(read(anonymous, f"/tournaments/{made}/standings"))
-        assert all_columns in words(read(anonymous, f"/tournaments/{made}/standings?columns=all"))
+def test_a_gauntlet_has_no_column_twice(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    path = f"/tournaments/{started(service, organiser, 3, format='gauntlet', rated=False)}/standings"
+
+    few, every = words(read(anonymous, path)), words(read(anonymous, f"{path}?columns=all"))
+
+    assert "Owner Points per match Points Won" in few
+    assert "Owner Points per match Head to head Points Won" in every
 
 
 def test_terms_are_told_in_words(organiser: Person, anonymous: FlaskClient) -> None:

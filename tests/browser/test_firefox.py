@@ -67,7 +67,7 @@ def test_rows_of_the_directory_do_not_overlap(firefox: Firefox, site: Served) ->
 def test_a_finished_match_plays_by_itself(firefox: Firefox, site: Served, filled: Filled, page: str) -> None:
     firefox.resize(1280, 800)
     firefox.open(f"{site.url}/{page}/{filled.matches['saint-poker']}")
-    firefox.wait_for("document.querySelector('.felt .seat')")
+    firefox.wait_for("document.querySelector('.sentence')")
     sentence = firefox.evaluate("document.querySelector('.sentence').textContent")
     firefox.wait_for(CHANGED.format(".sentence", sentence))
 

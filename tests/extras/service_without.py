@@ -1,4 +1,4 @@
-"""Build and try the service in a fork for each name given, without this extra or, for ``all``, without their package.
+"""Build and try the service in a fork for each argument, without these extras, as in "keys,demo", or without ``all``.
 
 Print the names of the extras and pages that each has, one JSON object a line.
 """
@@ -10,23 +10,23 @@ import sys
 import tempfile
 from pathlib import Path
 
-import alembic.command  # noqa: F401  # what all forks import
+import alembic.command  # noqa: F401  # what all forks import, except for what asks for the extras
 import click
 import flask_smorest  # noqa: F401
 
-import referee.schema  # noqa: F401
+import workers.scheduler  # noqa: F401
 from referee.cli import main as program
 
 ALL = "all"
 PAGES = ("/", "/tournaments", "/bots", "/ladders", "/matches", "/organise", "/account", "/docs")
 
 
-def leave_out(name: str) -> None:
-    if name == ALL:
+def leave_out(names: str) -> None:
+    if names == ALL:
         sys.modules["referee_extras"] = None  # type: ignore[assignment]  # also if it is installed elsewhere
         return
     listed = importlib.import_module("referee_extras")
-    vars(listed)["EXTRAS"] = tuple(each for each in listed.EXTRAS if each != name)
+    vars(listed)["EXTRAS"] = tuple(each for each in listed.EXTRAS if each not in names.split(","))
 
 
 def try_service(folder: Path) -> dict[str, object]:
@@ -45,7 +45,7 @@ def try_service(folder: Path) -> dict[str, object]:
     database.dispose()
     app = create_app(settings)
     client = app.test_client()
-    paths = list(app.extensions["referee.spec"].to_dict()["paths"])
+    paths = list(app.extensions["referee.document"]()["paths"])
     statuses = {page: client.get(page).status_code for page in PAGES}
     app.extensions["referee.database"].dispose()
     return {"extras": [extra.name for extra in extras()], "paths": paths, "statuses": statuses}
@@ -73,21 +73,21 @@ def list_commands(group: click.Group = program, path: str = "main") -> list[str]
     return found
 
 
-def report(name: str) -> None:
+def report(names: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        leave_out(name)
+        leave_out(names)
         found = try_service(Path(folder))
-        if name == ALL:
+        if names == ALL:
             play_and_verify(Path(folder))
-        print(json.dumps({"without": name, **found, "commands": list_commands()}), flush=True)
+        print(json.dumps({"without": names, **found, "commands": list_commands()}), flush=True)
 
 
 def main() -> int:
     failed = 0
-    for name in sys.argv[1:]:
+    for names in sys.argv[1:]:
         child = os.fork()
         if child == 0:
-            report(name)
+            report(names)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         failed += status != 0

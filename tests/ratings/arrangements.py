@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import cache
 from random import Random
 from statistics import fmean, stdev
 
@@ -17,8 +18,8 @@ from referee.ladders.tables import LadderMember, LadderPlayer
 from referee.pairing.official import OfficialTable
 from tests.ratings.official_ladder import BEGIN, SPREAD, OfficialLadder, SimulatedBot, Terms
 
-FIELD, OWNERS = 40, 30  # honest bots and their owners
-HORIZON = 3  # days before ratings are measured
+FIELD, OWNERS = 24, 18  # honest bots and their owners
+HORIZON = 2  # days before ratings are measured
 SUBJECT = "subject"  # the bot that shall gain
 PATIENCE = 30.0  # points below its strength at which the bot of a shedder is registered again
 MIDDLE = 1500.0
@@ -55,9 +56,10 @@ def _put(bots: Sequence[str], placements: list[int], *, last: set[str]) -> list[
     return [order.index(seat) + 1 for seat in range(len(bots))]
 
 
-FARMER = Scenario(lose_to_subject, accomplices=10)
+ACCOMPLICES = 6
+FARMER = Scenario(lose_to_subject, accomplices=ACCOMPLICES)
 SHEDDER = Scenario(strength=MIDDLE - 150, registers_again=True)
-LOSER = Scenario(lose_always, measures_best=True)
+LOSER = Scenario(lose_always, accomplices=ACCOMPLICES, measures_best=True)  # shares the farmer's honest season
 
 
 @dataclass
@@ -72,10 +74,10 @@ class Measured:
 
 
 class ArrangedLadder(OfficialLadder):
-    """An official ladder with an honest field and the bots of a scenario, honest unless it is ``arranged``."""
+    """An official ladder with an honest field and the bots of a scenario."""
 
-    def __init__(self, scenario: Scenario, *, days: int, seed: int, arranged: bool, limited: bool = True) -> None:
-        self.scenario, self.arranged, self.subject = scenario, arranged, SUBJECT
+    def __init__(self, scenario: Scenario, *, days: int, seed: int, limited: bool = True) -> None:
+        self.scenario, self.subject = scenario, SUBJECT
         self.measured = Measured()
         self._best = 0.0
         super().__init__(Terms(FIELD, days, MIDDLE, seed))
@@ -92,7 +94,7 @@ class ArrangedLadder(OfficialLadder):
 
     def draw_placements(self, bots: Sequence[str], strengths: Sequence[float]) -> list[int]:
         placements = super().draw_placements(bots, strengths)
-        if not self.arranged or self.scenario.arrange is None:
+        if self.scenario.arrange is None:
             return placements
         return self.scenario.arrange(self, bots, placements)
 
@@ -109,7 +111,7 @@ class ArrangedLadder(OfficialLadder):
             self._best = max(self._best, own)
             self.measured.ratings.append(own)
             self.measured.best.append(self._best)
-        if self.arranged and self.scenario.registers_again and own < self.scenario.strength - PATIENCE:
+        if self.scenario.registers_again and own < self.scenario.strength - PATIENCE:
             self._register_again(day)
 
     def _register_again(self, day: int) -> None:
@@ -143,16 +145,18 @@ class Gain:
     meetings: int
 
 
-def measure(scenario: Scenario, *, days: int, seed: int, arranged: bool) -> Measured:
-    ladder = ArrangedLadder(scenario, days=days, seed=seed, arranged=arranged)
+@cache
+def measure(scenario: Scenario, days: int, seed: int) -> Measured:
+    ladder = ArrangedLadder(scenario, days=days, seed=seed)
     ladder.play()
     return ladder.measured
 
 
 def gain(scenario: Scenario, *, days: int, seeds: Sequence[int]) -> Gain:
     """Return the gain of a scenario, whose seasons have the same strengths with and without the arrangement."""
-    honest = [measure(scenario, days=days, seed=seed, arranged=False) for seed in seeds]
-    arranged = [measure(scenario, days=days, seed=seed, arranged=True) for seed in seeds]
+    nobody = Scenario(strength=scenario.strength, accomplices=scenario.accomplices)
+    honest = [measure(nobody, days, seed) for seed in seeds]
+    arranged = [measure(scenario, days, seed) for seed in seeds]
     if scenario.measures_best:
         gains = [fmean(plain.ratings) - lost.best[-1] for plain, lost in zip(honest, arranged, strict=True)]
     else:

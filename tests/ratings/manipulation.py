@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from referee.ladders.rating_replay import RatedSeats, RatingReplay, RatingState
 from referee.ratings.elo import MICRO, START
 
-FIELD = 24  # honest bots, apart from those of the scenario
+FIELD = 12  # honest bots, apart from those of the scenario
 SPREAD = 200.0  # standard deviation of their strengths, in points around the starting rating
 NEAREST = 6  # rivals are drawn from this many bots of the field, nearest in rating
 ANCHOR_POINTS = -300.0  # rating of the weak anchor, relative to the starting rating
@@ -91,15 +91,13 @@ def farm_with_new_bots(season: Season, accomplice: str, scenario: Scenario) -> N
     farm(season, accomplice, scenario)
 
 
+# Each gains more than an error where the service does nothing against it, except with new bots, against which it has
+# no cap: their gains at first are what an honest bot needs.
 SCENARIOS: tuple[tuple[Scenario, Deed], ...] = (
     (Scenario("farmer", 100, 0.5), farm),
-    (Scenario("farmer, few matches", 20, 0.2), farm),
     (Scenario("farmer with new bots", 100, 0.5), farm_with_new_bots),
-    (Scenario("farmer with new bots, few matches", 20, 0.2), farm_with_new_bots),
     (Scenario("two colluding owners", 100, 0.5), collude),
-    (Scenario("two colluding owners, few matches", 20, 0.1), collude),
-    (Scenario("shedder", 100, 0.05, -150.0), shed),
-    (Scenario("shedder, few matches", 20, 0.05, -150.0), shed),
+    (Scenario("shedder", 20, 0.05, -150.0), shed),
 )
 
 

@@ -13,7 +13,7 @@ from tests.ratings.arrangements import FARMER, LOSER, OWNERS, SHEDDER, ArrangedL
 from tests.ratings.official_ladder import BEGIN, GAME
 
 LADDER = next(ladder for ladder in load_official_ladders() if ladder.game == GAME)
-# The honest owners, the accomplices' and the farmer's: an even share is that of 144 meetings with 31 others.
+# The honest owners, the accomplices' and the farmer's: an even share is that of 144 meetings with 19 others.
 ALLOWED = MEETING_SHARE[0] * LADDER.daily_matches * (LADDER.seats - 1) / (MEETING_SHARE[1] * (OWNERS + 1))
 
 # Each gain is measured in one season in which the manipulator would gain more than an error if the service did nothing
@@ -21,11 +21,11 @@ ALLOWED = MEETING_SHARE[0] * LADDER.daily_matches * (LADDER.seats - 1) / (MEETIN
 
 
 def test_F5_accomplices_of_one_owner_meet_a_bot_more_often_than_its_share_where_nothing_limits_them() -> None:
-    ladder = ArrangedLadder(FARMER, days=2, seed=1, arranged=True, limited=False)
+    ladder = ArrangedLadder(FARMER, days=2, seed=1, limited=False)
     ladder.play()
 
     assert len(ladder.bots[ladder.subject].begun) == 2 * LADDER.daily_matches
-    assert max(count for day, count in ladder.measured.meetings.items() if day > BEGIN.date()) > 4 * ALLOWED
+    assert max(count for day, count in ladder.measured.meetings.items() if day > BEGIN.date()) > 2 * ALLOWED
 
 
 @pytest.mark.parametrize(("days", "seeds"), [(4, (1,)), pytest.param(5, (1, 2), marks=pytest.mark.long)])
@@ -68,7 +68,7 @@ def test_a_new_version_has_the_stake_of_any_other() -> None:
     assert replay.ratings["one"].version == "2"
 
 
-@pytest.mark.parametrize(("days", "seeds"), [(6, (1,)), pytest.param(6, (1, 2), marks=pytest.mark.long)])
+@pytest.mark.parametrize(("days", "seeds"), [(4, (1,)), pytest.param(6, (1, 2), marks=pytest.mark.long)])
 def test_F6_losing_on_purpose_lowers_the_best_rating_by_at_most_a_standard_error(
     days: int, seeds: Sequence[int]
 ) -> None:

@@ -15,7 +15,6 @@ from referee.audit.database_audit import audit
 from referee.bots import bots, handshakes
 from referee.bots.bots import Quotas
 from referee.bots.tables import Bot
-from referee.db.engine import Database
 from referee.games import catalogue
 from referee.house.players import find_player
 from referee.house.server import House, serve
@@ -34,7 +33,8 @@ from referee.protocol.signing import bot_secret
 from referee.settings import Settings
 from referee.version import RELEASE
 from referee.workflows.bots import handshake_results
-from tests.database.world import certify, manifest_of
+from tests.database.databases import kept, sqlite_url
+from tests.database.world import Transactions, certify, manifest_of
 from tests.surroundings import MASTER_KEY, settings_for
 from workers.database_thread import DatabaseThread
 from workers.runner import Runner
@@ -118,7 +118,7 @@ async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
     """
     async with asyncio.timeout(seconds):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110  # what is waited for is in other processes too
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -136,11 +136,10 @@ async def serving(handler: Callable[[web.Request], Awaitable[web.StreamResponse]
 
 
 @dataclass
-class World:
+class World(Transactions):
     """The database, with helpers."""
 
     settings: Settings
-    database: Database
     bot_ids: list[str] = field(default_factory=list)
 
     def enlist(self, url: str) -> Bot:
@@ -191,12 +190,10 @@ class World:
                 bots.get_bot(session, bot_id).max_concurrent_requests = limit
 
     def request_check(self, bot_id: str) -> None:
-        with self.database.write() as session:
-            bots.request_handshake(session, bot_id, with_check=True)
+        self.write(bots.request_handshake, bot_id, with_check=True)
 
     def match(self, match_id: str) -> StoredMatch:
-        with self.database.read() as session:
-            return matches.get_match(session, match_id)
+        return self.read(matches.get_match, match_id)
 
     def status(self, match_id: str) -> str:
         return self.match(match_id).status
@@ -205,19 +202,16 @@ class World:
         await until(lambda: {self.status(match_id) for match_id in match_ids} == {"finished"}, seconds)
 
     def seats(self, match_id: str) -> list[MatchSeat]:
-        with self.database.read() as session:
-            return matches.seats_of(session, [match_id])[match_id]
+        return self.read(matches.seats_of, [match_id])[match_id]
 
     def faults(self, match_id: str) -> list[int]:
         return [seat.faults for seat in self.seats(match_id)]
 
     def bot(self, bot_id: str) -> Bot:
-        with self.database.read() as session:
-            return bots.get_bot(session, bot_id)
+        return self.read(bots.get_bot, bot_id)
 
     def lines(self, match_id: str) -> list[bytes]:
-        with self.database.read() as session:
-            return logs.log_lines(session, match_id)
+        return self.read(logs.log_lines, match_id)
 
     def rows(self, match_id: str) -> list[Json]:
         return [parse_row(line) for line in self.lines(match_id)]
@@ -227,8 +221,7 @@ class World:
 
     def differences(self) -> list[str]:
         """Return the findings of ``referee admin audit``."""
-        with self.database.read() as session:
-            return [str(difference) for difference in audit(session)]
+        return [str(difference) for difference in self.listed(audit)]
 
     async def run(self, **changes: Any) -> RunnerCounters:
         """Run a runner until nothing is due."""
@@ -279,10 +272,10 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path, sqlite_url: str) -> Iterator[World]:
-    settings = replace(settings_for(tmp_path), database_url=sqlite_url)
-    database = Database.from_settings(settings)
-    yield World(settings, database)
+def world(tmp_path: Path, sqlite_template: Path) -> Iterator[World]:
+    url = sqlite_url(sqlite_template.parent, sqlite_template)
+    settings, database = replace(settings_for(tmp_path), database_url=url), kept(url)
+    yield World(database, settings)
     database.dispose()
 
 

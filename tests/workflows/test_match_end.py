@@ -26,6 +26,7 @@ from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
 from referee.ratings.exchange import K_NEW, Seat, exchange
 from referee.workflows.ending import match_end
+from tests.database.checks import on_one_database
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
 
@@ -96,6 +97,7 @@ def test_the_end_happens_whole_or_not_at_all(world: World) -> None:
     assert world.ended(claim, match, 0).seq >= 1
 
 
+@on_one_database
 def test_the_last_rows_must_continue_the_recorded_ones(world: World) -> None:
     claim, match = world.played_out()
 
@@ -155,6 +157,7 @@ def remove_log(session: Session, log: MatchLog) -> None:
     session.delete(log)
 
 
+@on_one_database
 @pytest.mark.parametrize(
     ("damage", "told"),
     [(flip_byte, ["log"]), (rewrite_row, ["signature", "log"]), (remove_log, ["signature", "match"])],
@@ -171,6 +174,7 @@ def test_K18_F3_a_stored_log_that_was_damaged_is_found_and_not_served(
         logs.read_log_file(session, matches.get_match(session, result.match_id), gzipped=True)
 
 
+@on_one_database
 def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
     owner = world.account()
     result = world.play([world.bot(owner), world.bot(owner), world.bot()])
@@ -181,6 +185,7 @@ def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
     assert found(world) == []
 
 
+@on_one_database
 def test_each_game_options_and_seats_have_a_ladder_that_counts_its_results(world: World) -> None:
     seated = world.bots(3)
     first, again = world.play(seated[:2]), world.play(seated[1:])
@@ -198,6 +203,7 @@ def test_each_game_options_and_seats_have_a_ladder_that_counts_its_results(world
     assert count(world, LedgerEntry) == 4
 
 
+@on_one_database
 def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:
     result = world.play(world.bots(2))
     with world.database.read() as session:
@@ -213,6 +219,7 @@ def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:
     assert some == lines[2:5]
 
 
+@on_one_database
 def test_a_match_being_played_has_no_log_to_download_and_no_result(world: World) -> None:
     match_id = world.match()
     world.claim()
@@ -234,8 +241,7 @@ def test_K19_results_keep_their_order_and_claims_their_leases_when_the_clock_is_
     after = world.play(world.bots(2))
     world.clock.moment += timedelta(days=400)
 
-    with world.database.write(durable=False) as session:
-        assert claims.renew_claims(session, [claim]) == {playing}
+    assert world.write(claims.renew_claims, [claim]) == {playing}
     assert world.claim() == []
     later = world.finish(claim)
     assert before.finished_at > after.finished_at

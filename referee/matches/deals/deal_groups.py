@@ -9,14 +9,13 @@ from sqlalchemy import and_, delete, select
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
-from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.leases import Leases
 from referee.errors import NotFound, RefereeError
 from referee.master_keys import key_ring
 from referee.match.chance import commitment
 from referee.match.reveal import EndedOpening, Reveal
-from referee.matches.states import OPEN, UNREVEALED, DealGroupState, DealSharing
+from referee.matches.states import OPEN, UNREVEALED, DealGroupState
 from referee.matches.tables import DealGroup, FailedNonce, GroupToClose, StoredMatch
 
 SEED_BYTES = 32
@@ -39,15 +38,6 @@ class GroupToReveal(NamedTuple):
 
 class WrongMasterKey(RefereeError):
     """Report that a sealed seed does not match its commitment, because it was sealed with another master key."""
-
-
-def create_group(
-    session: Session, entries: Sequence[str], *, master_key: bytes, kind: DealSharing = DealSharing.OWN
-) -> DealGroup:
-    """Create a group with a new seed. ``entries`` are the bots whose nonces count, in this order, without repeats."""
-    group = DealGroup(**new_group_row(entries, current_time(session), master_key, None), kind=kind)
-    session.add(group)
-    return group
 
 
 def new_group_row(

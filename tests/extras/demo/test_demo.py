@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
 from rich.console import Console
 
+from referee.cli import main
 from referee.runtime import waiting
 from referee.runtime.processes import Signals
 from referee_extras.demo.commands import Demonstration
-from tests.cli.running import family, referee, surroundings
+from tests.cli.running import family, surroundings
 
 
 def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_status_0(tmp_path: Path) -> None:
@@ -40,8 +42,8 @@ def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_s
     addresses += [r"bot    \1/register, or: .+"]
     assert re.search("\n".join(["", *addresses, ""]), played.stdout)
     assert not family(folder)
-    audit = referee("admin", "audit", "--data", str(folder))
-    assert (audit.returncode, audit.stdout) == (0, f"{folder}: no differences\n")
+    audit = CliRunner().invoke(main, ["admin", "audit", "--data", str(folder)])
+    assert (audit.exit_code, audit.stdout) == (0, f"{folder}: no differences\n")
 
 
 def test_the_demo_waits_for_a_slow_service_and_says_so_every_30_s(tmp_path: Path) -> None:

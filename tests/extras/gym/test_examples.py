@@ -2,14 +2,13 @@
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
 from random import Random
-from subprocess import run
-from sys import executable
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from referee_extras.gym.evaluation import evaluate
 from tests.cli.running import PATIENCE_S, surroundings
 
 ROOT = Path(__file__).parents[3]
+PAGES = ROOT / "docs" / "learning.md", ROOT / "docs" / "house-players.md"
 
 
 def player(level: str, game_name: str) -> Any:
@@ -85,39 +85,49 @@ def test_a_single_deal_and_an_illegal_policy_are_refused() -> None:
         evaluate(lambda question: {"type": "bid", "tricks": 77}, "pool-nap", deals=2)
 
 
-def test_the_command_of_the_baselines_prints_a_row_for_each_level_and_strategy() -> None:
-    command = [executable, "examples/baselines.py", "--games", "saint-poker", "--deals", "2", "--search-deals", "0"]
+def test_the_command_of_the_baselines_prints_a_row_for_each_level_and_strategy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wishes = ["--games", "saint-poker", "--deals", "2", "--search-deals", "0"]
+    monkeypatch.setattr(sys, "argv", ["baselines.py", *wishes])
 
-    ran = run(command, cwd=ROOT, env=surroundings(), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    runpy.run_path(str(ROOT / "examples/baselines.py"))["main"]()
 
-    assert ran.returncode == 0, ran.stderr
-    head, _, *rows = [line for line in ran.stdout.splitlines() if line.startswith("|")]
+    head, _, *rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     assert head in (ROOT / "docs/baselines.md").read_text()
     names = [row.split("|")[1].strip("` ")[-7:].strip() for row in rows]
     assert names == ["house:1", "house:2", "house:3", "step 1", "step 2"]
     assert all(len(re.findall(r"[01]\.\d{3} ± 0\.\d{3} \(2\)|0\.5, equal", row)) == 3 for row in rows)
 
 
-EXAMPLE = ROOT / "examples" / "learning"
-PAGES = ROOT / "docs" / "learning.md", ROOT / "docs" / "house-players.md"
+def train(name: str, folder: Path, *wishes: str) -> str:
+    """Return what a training with these options prints; its bot and the result are then in ``folder``."""
+    shutil.copytree(ROOT / "examples" / name, folder, ignore=shutil.ignore_patterns("__pycache__", "weights.*"))
+    ran = subprocess.run(
+        [sys.executable, "train.py", *wishes], cwd=folder, env=surroundings(OPENBLAS_NUM_THREADS="1"),
+        capture_output=True, text=True, timeout=PATIENCE_S * 3, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def play(*players: str) -> dict[str, Any]:
+    """Return the result of a match of Pool Nap, in which nobody made a fault."""
+    played = CliRunner().invoke(main, ["play", "pool-nap", *players, "house:1", "house:1", "--json", "--seed", "1"])
+    result: dict[str, Any] = json.loads(played.output)
+    assert not any(result["faults"]), played.output
+    return result
 
 
 def test_a_short_training_gains_and_its_bot_plays(tmp_path: Path) -> None:
     folder = tmp_path / "learned"
-    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", "weights.json"))
-    wishes = ["--generations", "5", "--matches", "10", "--seed", "1"]
 
-    trained = subprocess.run(
-        [sys.executable, "train.py", *wishes],
-        cwd=folder, env=surroundings(), capture_output=True, text=True, timeout=PATIENCE_S * 3, check=False,
-    )  # fmt: skip
-    played = CliRunner().invoke(main, ["play", "pool-nap", str(folder), "house:1", "house:1", "--json"])
+    printed = train("learning", folder, "--generations", "2", "--matches", "6", "--seed", "1")
 
-    assert trained.returncode == 0, trained.stderr
-    before, after = map(float, re.findall(r"(?:before|after) ([+-][0-9.]+)", trained.stdout))
+    before, after = map(float, re.findall(r"(?:before|after) ([+-][0-9.]+)", printed))
     assert after > before  # equal seeds give equal training
     assert json.loads((folder / "weights.json").read_text()).keys() >= {"high", "lead_trump"}
-    assert json.loads(played.output)["faults"] == [0, 0, 0]
+    play(str(folder))
 
 
 @pytest.mark.parametrize("name", ["aec", "openspiel", "house", "learner", "evaluate"])
@@ -131,50 +141,21 @@ def test_what_the_page_shows_runs(name: str, capsys: pytest.CaptureFixture[str])
     assert re.fullmatch(r"\[-?[0-9.]+(, -?[0-9.]+)+\]\n", capsys.readouterr().out)
 
 
-PAGE = ROOT / "docs" / "learning.md"
-SHORT = ("--iterations", "4", "--matches", "40", "--opponents", "house:2", "--check", "20")  # some seconds of CPU time
-RESULT = re.compile(r"against house:2: ([0-9.]+) ± ([0-9.]+) \(20 deals, 80 matches\)")
+def test_a_short_training_beats_the_novice_and_its_bot_and_the_one_on_the_page_play(tmp_path: Path) -> None:
+    folder = tmp_path / "linear"
+    wishes = ["--iterations", "2", "--matches", "30", "--opponents", "house:2", "--check", "8"]
 
+    printed = train("linear", folder, *wishes)
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Return a copy of the example after a short training, and what the training printed."""
-    folder = tmp_path_factory.mktemp("trained") / "linear"
-    shutil.copytree(ROOT / "examples/linear", folder, ignore=shutil.ignore_patterns("__pycache__", "weights.*"))
-    ran = subprocess.run(
-        [sys.executable, "train.py", *SHORT], cwd=folder, env=surroundings(OPENBLAS_NUM_THREADS="1"),
-        capture_output=True, text=True, timeout=PATIENCE_S * 3, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    return folder, ran.stdout
-
-
-def test_a_short_training_beats_the_novice_by_more_than_three_standard_errors(trained: tuple[Path, str]) -> None:
-    folder, printed = trained
-
-    result = RESULT.search(printed)
-
+    result = re.search(r"against house:2: ([0-9.]+) ± ([0-9.]+) \(8 deals, 32 matches\)", printed)
     assert result, printed
     share, error = map(float, result.groups())
     assert share - 3 * error > 0.5  # equal seeds give equal training
     size, length = ActionSpace("pool-nap", 4).size, Encoder("pool-nap", 4).length
     assert np.load(folder / "weights.npy").shape == (size, length + 1)
-
-
-def test_the_bot_of_the_example_and_the_one_on_the_page_play_without_faults(
-    trained: tuple[Path, str], tmp_path: Path
-) -> None:
-    shown = re.search(r"<!-- test: served -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    shown = re.search(r"<!-- test: served -->\n```python\n(.*?)```", PAGES[0].read_text(), re.DOTALL)
     assert shown
     assert len([line for line in shown[1].splitlines() if line and not line.startswith(("import", "from"))]) <= 12
-    shutil.copy(trained[0] / "weights.npy", tmp_path)
+    shutil.copy(folder / "weights.npy", tmp_path)
     (tmp_path / "bot.py").write_text(shown[1])
-
-    played = CliRunner().invoke(
-        main,
-        ["play", "pool-nap", str(trained[0]), str(tmp_path / "bot.py"), "house:1", "house:1", "--json", "--seed", "1"],
-    )
-
-    result = json.loads(played.output)
-    assert result["faults"] == [0, 0, 0, 0], played.output
-    assert max(result["placements"][:2]) <= 2
+    assert max(play(str(folder), str(tmp_path / "bot.py"))["placements"][:2]) <= 2
