@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.tables import Account
 from referee.bots import bots as store_bots
-from referee.cli import main
 from referee.cli.service.api_client import Api
 from referee.db.engine import Database
 from referee.games import catalogue
@@ -97,7 +96,7 @@ def hall(folder: Path) -> Iterator[RunningHall]:
     ladders.write_text("[[ladder]]\ngame = 'pool-nap'\nseats = 10\ndaily_matches = 48\n")  # more seats than bots
     changes = {"REFEREE_EGRESS_ALLOW": LOOPBACK, "REFEREE_LADDERS": str(ladders)}
     with service(data_dir.path, "--workers", "1", **changes) as up, ExitStack() as stack:
-        made = CliRunner().invoke(main, ["admin", "create", "Organiser"], env={"REFEREE_DATA": str(up.folder)})
+        organiser = says({"REFEREE_DATA": str(up.folder)}, "admin", "create", "Organiser").stdout.strip()
         tokens: dict[str, str] = {}
         bots: dict[str, str] = {}
         secrets: dict[str, str] = {}
@@ -112,7 +111,7 @@ def hall(folder: Path) -> Iterator[RunningHall]:
                     bot.secret = secrets[name]
                     owner.patch(f"/bots/{bots[name]}/ladders", {"play": "off"})
         _certify(up.folder, list(bots.values()))
-        yield RunningHall(up.url, made.stdout.strip(), tokens["Ada sound"], bots, up, tokens, secrets)
+        yield RunningHall(up.url, organiser, tokens["Ada sound"], bots, up, tokens, secrets)
         up.stop(signal.SIGKILL)
         assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
 

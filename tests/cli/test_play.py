@@ -14,6 +14,7 @@ from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.verification import verify
 from tests.botclient.odd import house, served
+from tests.cli.running import says
 
 
 def play(*arguments: str) -> Result:
@@ -81,7 +82,7 @@ def test_several_matches_move_everybody_on_by_a_seat(tmp_path: Path) -> None:
     assert one["players"] == ["house:3", "house:1"]
     assert other["players"] == ["house:1", "house:3"]
     assert [Path(match["log"]).name for match in (one, other)] == ["series-001.ndjson.gz", "series-002.ndjson.gz"]
-    assert CliRunner().invoke(main, ["verify", one["log"], other["log"]]).exit_code == 0
+    says({}, "verify", one["log"], other["log"])
 
 
 def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_a_single_match_is_written_whoever_plays_and_replaces_the_earlier_one(bo
 
         assert played.output.endswith(said)
         assert played.stderr == ""
-        assert f"seat 1: {bots[0]}" in CliRunner().invoke(main, ["replay", "replay.ndjson"]).output
+        assert f"seat 1: {bots[0]}" in says({}, "replay", "replay.ndjson").output
 
 
 def test_a_match_without_a_log_is_not_taken_for_an_earlier_one() -> None:
