@@ -27,7 +27,7 @@ from referee.tournaments import result_seats, watching
 from referee.workflows.ending import deal_group_closing
 from referee.workflows.publishing import log_downloads
 from referee.workflows.publishing.log_downloads import LogSelection
-from referee.workflows.voids import tournament_cancellation, voiding
+from referee.workflows.voids import tournament_cancellation
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.playing import Playing
 from tests.database import tournaments
@@ -45,9 +45,7 @@ def event(world: World) -> str:
     for claim in world.claim(3):
         world.finish(claim)
     tournaments.go_on(world.database, tournament_id)
-    with world.database.write() as session:
-        second = session.scalars(select(schema.Result.match_id).order_by(schema.Result.seq)).all()[1]
-        voiding.void_match(session, second, "=a bug", created_by=None, master_key=MASTER_KEY)
+    world.void(world.scalars(select(schema.Result.match_id).order_by(schema.Result.seq))[1], "=a bug")
     return tournament_id
 
 

@@ -20,7 +20,6 @@ from referee.cli import public_audit as auditing
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.match.signing_keys import SigningKey
-from referee.workflows.voids import voiding
 from tests.api.in_thread import api_in_thread
 from tests.cli.answering import Answer, Call, answering
 from tests.cli.running import says
@@ -68,8 +67,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         with world.database.write() as session:
             house = house_bots.get_or_create_house_bot(session, "sound").id
         played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(6)]
-        with world.database.write() as session:
-            voiding.void_match(session, played[1].match_id, "wrong", created_by=None, master_key=MASTER_KEY)
+        world.void(played[1].match_id, "wrong")
         world.play([bots[0], house])
         world.play([bots[2], bots[0]])
         other = world.play(bots)
