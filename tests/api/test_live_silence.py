@@ -21,7 +21,7 @@ def all_there_is_to_read(
     client: FlaskClient, playing: Playing, bots: dict[str, str], event: str
 ) -> dict[str, tuple[int, dict[str, str], bytes]]:
     """Return status, headers and body of every resource that may show the match."""
-    tabs = ("rounds", "rounds/1", "matches", "entries", "luck", "downloads")
+    tabs = ("rounds", "rounds/1", "matches", "entries", "downloads")
     paths = ["/", "/matches", f"/matches/{playing.id}", f"/matches?tournament={event}", f"/tournaments/{event}"]
     paths += [f"/tournaments/{event}/{tab}" for tab in tabs]
     paths += [f"{API}/matches/{playing.id}{rest}" for rest in ("", "/rows", "/log", "/verification", "/decisions/2")]

@@ -45,13 +45,6 @@ def test_A19_bots_are_registered_inside_the_ranges_only(room: Service, url: str,
         assert "10.20.0.0/24:8000-8010" in answer.get_json()["errors"][0]["message"]
 
 
-def test_A19_webhooks_are_not_registered_inside_the_ranges(room: Service) -> None:
-    answer = room.person().post("/webhooks", {"url": "https://10.20.0.7:8000", "events": ["match.finished"]})
-
-    assert answer.status_code == 422
-    assert "egress_denied" in answer.get_json()["errors"][0]["message"]
-
-
 def test_A14_quotas_are_settings_and_their_errors_say_whom_to_ask(room: Service) -> None:
     owner, other = room.person(), room.person()
     for number in (1, 2):

@@ -19,7 +19,6 @@ from referee.matches.states import MatchState
 from referee.tournaments.states import TournamentState
 from referee.viewer.presentation import presentations
 from referee.workflows.explaining.unrated import UNRATED_REASONS
-from referee_extras.notifications.states import WebhookState
 from tests.api.conftest import Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")
@@ -194,7 +193,7 @@ def test_scripts_get_their_labels_from_the_page(anonymous: FlaskClient) -> None:
     (text,) = re.findall(r'<script type="application/json" id="labels">(.*?)</script>', anonymous.get("/").text)
     labels, unrated = (json.loads(text)[name] for name in ("states", "unrated"))
 
-    states = {*BotState, *MatchState, *TournamentState, *WebhookState}
+    states = {*BotState, *MatchState, *TournamentState}
     assert {state: labels.get(state, state) for state in states} == {state: state_label(state) for state in states}
     assert labels.keys() <= states
     assert (labels["open"], labels["unverified"]) == ("open for entries", "not verified")

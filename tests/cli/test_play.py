@@ -13,7 +13,7 @@ from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.runtime.house_servers import HouseServer
+from tests.botclient.odd import house, served
 
 
 def play(*arguments: str) -> Result:
@@ -29,8 +29,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def bots() -> Iterator[list[str]]:
     """The URLs of two real bots."""
-    with HouseServer(["sound", "first"]) as houses:
-        yield houses.urls
+    with served(house("sound")) as sound, served(house("first")) as first:
+        yield [sound, first]
 
 
 def test_house_players_play_and_the_result_is_shown() -> None:
@@ -125,9 +125,8 @@ def test_a_match_without_a_log_is_not_taken_for_an_earlier_one(choice: tuple[str
 
 def test_bots_that_look_at_signatures_can_be_played_with_their_secret() -> None:
     secret = "whsec_" + base64.b64encode(bytes(32)).decode()
-    with HouseServer(["first"]) as houses:
-        houses.write_secret(0, secret)
-        table = ("saint-poker", houses.urls[0], "house:first", "--option", "rounds=1", "--json")
+    with served(house("first", secret)) as url:
+        table = ("saint-poker", url, "house:first", "--option", "rounds=1", "--json")
 
         signed, unsigned = play(*table, "--secret", secret), play(*table)
 

@@ -64,15 +64,13 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
     folder = tmp_path_factory.mktemp("audited")
     with api_in_thread(folder, rate_limits=False) as (url, world):
         bots = [world.bot(manifest=manifest_of(version)) for version in ("1.0", "=1+1", "'x")]
-        with world.database.write() as session:
-            house = house_bots.get_or_create_house_bot(session, "sound").id
+        house = world.write(house_bots.get_or_create_house_bot, "sound").id
         played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(6)]
         world.void(played[1].match_id, "wrong")
         world.play([bots[0], house])
         world.play([bots[2], bots[0]])
         other = world.play(bots)
-        with world.database.read() as session:
-            name = ratings.get_ladder(session, str(played[0].ladder_id)).name
+        name = world.read(ratings.get_ladder, str(played[0].ladder_id)).name
         yield Hall(folder, url, str(played[0].ladder_id), name, str(other.ladder_id))
 
 

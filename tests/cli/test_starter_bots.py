@@ -255,9 +255,7 @@ def test_new_bot_writes_only_into_a_new_or_an_empty_folder(tmp_path: Path) -> No
     assert json.dumps("empty") in (empty / "bot.py").read_text()
 
 
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [("my bot", "my bot"), ("x" * 100, "x" * 64), ("Zoë\u202e", "Zoë"), ("\n", "starter"), ("/", "starter")],
-)
-def test_a_bot_is_named_after_its_folder_as_far_as_a_card_may_show_it(folder: str, name: str) -> None:
-    assert manifest_name(Path("/tmp") / folder) == name
+def test_a_bot_is_named_after_its_folder_as_far_as_a_card_may_show_it() -> None:
+    names = {"my bot": "my bot", "x" * 100: "x" * 64, "Zoë\u202e": "Zoë", "\n": "starter", "/": "starter"}
+
+    assert {folder: manifest_name(Path("/tmp") / folder) for folder in names} == names

@@ -1,11 +1,9 @@
-"""Test `referee tournament` with a service that breaks off or is busy: one on loopback with a script."""
+"""The stream of a tournament with a service that breaks off or is busy: one on loopback with a script."""
 
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from referee.cli import main
 from referee.cli.service import stream
 from referee.cli.service.api_client import Api, ApiRefusal
 from referee.cli.service.stream import StreamMessage, follow_tournament
@@ -38,10 +36,3 @@ def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it(monke
     assert [note.partition(":")[0] for note in notes][::2] == [
         f"the service refused the request ({status} no)" for status in (503, 429)
     ]
-
-
-def test_nobody_is_followed_to_another_address() -> None:
-    with answering(lambda _: (301, {}, b"")) as url:
-        said = CliRunner().invoke(main, ["tournament", "list", "--url", url])
-
-    assert (said.exit_code, "redirected (301); use the final URL" in said.stderr) == (3, True)
