@@ -124,6 +124,7 @@ def test_pages_show_months_champions_and_errors_of_strengths(service: Service, c
         assert f'href="/ladders/{ladder}/months/2026-10"' in page, path
     assert "Champion of" in shown[f"/bots/{bot}"]
     assert "Champions of October 2026" in shown.pop("/")
+    assert "/months/2026-10" not in text_of(client, f"/ladders/{ladder}?page=2")
     for page in (month, *shown.values()):
         assert "<img src=x" not in page
         text = re.sub(r"<[^>]+>", " ", page).replace("\u202f", "")
