@@ -44,8 +44,8 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     for verb in ("open", "cancel"):
         organiser.post(f"/tournaments/{over['id']}/{verb}")
     hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
-    webhook_id = owner.post("/webhooks", hook).get_json()["id"]
-    (ping,) = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json()["items"]
+    webhook_id = owner.post("/webhooks", hook).get_json().get("id")  # None without the extra
+    pings = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json().get("items", [])
     month = datetime.now(UTC).date().replace(day=1)
     assert months.close_month(service.database, str(result.ladder_id), month)
     second = service.played(owner, service.person())
@@ -75,7 +75,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
         "tournament_id": tournament_id,
         "over": over["id"],
         "webhook_id": webhook_id,
-        "delivery_id": ping["id"],
+        "delivery_id": pings[0]["id"] if pings else None,
         "token_id": "tok_" + "0" * 26,
         "name": "saint-poker",
         **dict.fromkeys(("tournament_round", "fault_id"), "1"),
@@ -124,7 +124,8 @@ def ask_at_random(target: Target, operation: Any, path: str, examples: int) -> N
         if path.endswith("/stream"):
             real = finished.get(path, made_up)
         person = next(people)
-        for parameters in [made_up, real] if made_up and next(takes_made_up) else [real]:
+        takes_both = next(takes_made_up) and bool(made_up)
+        for parameters in [made_up, real] if takes_both else [real]:
             case.path_parameters = parameters
             case.call_and_validate(checks=required, headers={**(case.headers or {}), **person.headers()})
 
