@@ -1,1 +1,0 @@
-"""Count how much there is to read and to run, by ring and room."""
