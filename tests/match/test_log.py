@@ -82,8 +82,8 @@ def numbered(rows: Rows) -> list[bytes]:
 
 
 def some_of(rows: int) -> list[int]:
-    """Return numbers of rows: some forty of a log, and the last ones."""
-    return sorted({*range(0, rows, 1 + rows // 40), *range(rows - 6, rows)})
+    """Return numbers of rows: some fifteen of a log, and the last ones."""
+    return sorted({*range(0, rows, 1 + rows // 15), *range(rows - 4, rows)})
 
 
 LOGS: dict[str, Callable[[], list[bytes]]] = {

@@ -30,9 +30,9 @@ from referee.workflows.ending import match_end, match_loading
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY
 
-MATCHES = 16
+MATCHES = 10
 RUNNERS = 3
-ACCIDENTS = 16
+ACCIDENTS = 12
 MOST_RUNNERS = 300
 PATIENCE_S = 60.0
 SEED = int(os.environ.get("REFEREE_CAMPAIGN_SEED", "20"))

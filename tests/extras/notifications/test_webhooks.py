@@ -10,11 +10,14 @@ from sqlalchemy import insert, select, update
 
 from referee.errors import Conflict, NotFound, StaleEpoch
 from referee.events import BotDeleted
+from referee.workflows.unclaimed_work import list_unclaimed
 from referee_extras.notifications import deliveries, outbox, personal_data, webhooks
 from referee_extras.notifications.deliveries import DeliveryJob, DeliveryOutcome
 from referee_extras.notifications.tables import Delivery, Webhook
 from tests.database.world import World
 from tests.extras.retention.pruning import prune
+from tests.workflows.test_deletion_races import assert_refused, delete_account, load
+from tests.workflows.test_deletion_races import postgres as postgres
 
 URL = "https://hooks.example.org/mine"
 WELL = DeliveryOutcome(200)
@@ -242,6 +245,25 @@ def test_a_lost_claim_is_an_attempt_with_the_same_id_and_one_given_back_or_faile
         hooks.lose_leases()
     assert hooks.claim() == []
     assert hooks.delivery(parcel.delivery_id).status == "failed"
+
+
+def test_E27_an_account_gets_no_webhook_while_it_is_deleted(postgres: World) -> None:
+    owner = postgres.account()
+
+    assert_refused(
+        postgres,
+        lambda session: webhooks.create(session, owner, URL, ["match.finished"]),
+        load(owner),
+        lambda session: delete_account(session, owner),
+    )
+
+
+def test_messages_that_nobody_claims_are_unclaimed_work(hooks: Hooks) -> None:
+    hooks.create()  # sends a ping
+    due = hooks.world.read(list_unclaimed)
+    hooks.claim()
+
+    assert (due, hooks.world.read(list_unclaimed)) == (["messages"], [])
 
 
 def test_one_address_gets_four_at_once_one_while_it_fails_and_holds_nobody_up(hooks: Hooks) -> None:
