@@ -116,15 +116,3 @@ def test_F13_a_finished_leg_keeps_its_result(service: Service, organiser: Person
     assert refused.status_code == 409
     assert "second account" in refused.get_json()["detail"]
     assert by_operator.get_json()["status"] == "cancelled"
-
-
-def test_an_ended_tournament_is_not_played_on(service: Service, organiser: Person, admin: Person) -> None:
-    tournament_id, match_id = ended_match(service, organiser)
-    organiser.post(f"/tournaments/{tournament_id}/cancel")
-
-    refused = organiser.post(f"/matches/{match_id}/void", {"reason": "x", "rematch": True})
-    proposal = organiser.post(f"/matches/{match_id}/void", {"reason": "x", "rematch": None}).get_json()["proposal"]
-    confirmed = admin.post(f"/voids/{proposal['id']}/confirm").get_json()
-
-    assert (refused.status_code, "not played again" in refused.get_json()["detail"]) == (409, True)
-    assert (confirmed["void"], confirmed["rematches"]) == ([match_id], [])

@@ -6,7 +6,7 @@ import pytest
 
 from referee.cli.service import stream
 from referee.cli.service.api_client import Api, ApiRefusal
-from referee.cli.service.stream import StreamMessage, follow_tournament
+from referee.cli.service.stream import StreamMessage, follow_tournament, retry_until_answered
 from tests.cli.answering import Answer, Call, answering
 
 
@@ -36,3 +36,16 @@ def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it(monke
     assert [note.partition(":")[0] for note in notes][::2] == [
         f"the service refused the request ({status} no)" for status in (503, 429)
     ]
+
+
+def test_a_request_is_repeated_until_it_is_answered_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "FIRST_PAUSE_S", 0.0)
+    answers = iter([None, problem(503), problem(429), (200, {}, b"[1]"), problem(403)])
+    notes: list[str] = []
+
+    with answering(lambda _: next(answers)) as url, Api(url) as api:
+        assert retry_until_answered(lambda: api.get("/games"), notes.append) == [1]
+        with pytest.raises(ApiRefusal):
+            retry_until_answered(lambda: api.get("/games"), notes.append)
+
+    assert [note.partition(" no)")[0][-3:] for note in notes] == ["503", "429"]

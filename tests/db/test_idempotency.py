@@ -27,8 +27,7 @@ def request(world: World, body: str, name: str) -> StoredResponse:
 
 
 def number_of_accounts(world: World) -> int:
-    with world.database.read() as session:
-        return session.scalars(select(func.count()).select_from(Account)).one()
+    return world.one(select(func.count()).select_from(Account))
 
 
 def test_E9_the_same_request_gets_the_same_answer_and_another_is_refused(world: World) -> None:
@@ -60,8 +59,7 @@ def test_E10_many_at_once_have_one_effect(world: World) -> None:
 
 
 def test_a_key_without_an_answer_is_a_conflict(world: World) -> None:
-    with world.database.write() as session:
-        idempotency.begin(session, "acc_1", "key", "body")
+    world.write(idempotency.begin, "acc_1", "key", "body")
 
     with pytest.raises(Conflict), world.database.write() as session:
         idempotency.begin(session, "acc_1", "key", "body")

@@ -1,6 +1,6 @@
 """Official ladders on which somebody arranges results, compared with honest play by the same bots.
 
-Tables, pace, meetings and ratings are those of the service, as in ``official_ladder``. ``manipulation`` gives its
+Tables, pace, meetings and ratings are those of the service, as in ``official_ladder``. ``test_manipulation`` gives its
 manipulators a share of their matches instead.
 """
 
@@ -48,7 +48,7 @@ def lose_to_subject(ladder: "ArrangedLadder", bots: Sequence[str], placements: l
 
 def lose_always(ladder: "ArrangedLadder", bots: Sequence[str], placements: list[int]) -> list[int]:
     """Place the subject last against everybody, after some days of honest play."""
-    return _put(bots, placements, last={ladder.subject}) if len(ladder.drift) > HORIZON else placements
+    return _put(bots, placements, last={ladder.subject}) if ladder.days_played > HORIZON else placements
 
 
 def _put(bots: Sequence[str], placements: list[int], *, last: set[str]) -> list[int]:
@@ -102,7 +102,7 @@ class ArrangedLadder(OfficialLadder):
         return {bot_id for bot_id, bot in self.bots.items() if bot.owner == owner}
 
     def end_day(self) -> None:
-        day = len(self.drift)
+        day = self.days_played
         own = self.points(self.subject)
         if day > HORIZON:
             errors = [self.points(bot) - self.bots[bot].strength for bot in self.bots if bot.startswith("bot")]
