@@ -24,7 +24,7 @@ from api.bots.schemas import (
 from api.errors import Problem
 from api.extended import Extended
 from api.matches import fault_reports
-from api.matches.fault_schemas import FaultQuery, FaultView, ReportedErrorView, ResponseStatsQuery, ResponseStatsView
+from api.matches.fault_schemas import FaultQuery, FaultView, ReportedErrorView, ResponseStatsView
 from api.views import Resource, current_session, master_key
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
@@ -256,13 +256,13 @@ def list_errors(query: dict[str, Any], bot_id: str) -> Any:
     return faults.list_errors(current_session(), get_own_bot(bot_id).id, **query)
 
 
-@resource.get(f"{BOT}/health", account, ResponseStatsView, query=ResponseStatsQuery)
-def show_health(query: dict[str, Any], bot_id: str) -> Any:
-    """Get the response statistics of one of your bots: latency and faults, by version or day
+@resource.get(f"{BOT}/health", account, ResponseStatsView)
+def show_health(bot_id: str) -> Any:
+    """Get the response statistics of one of your bots: latency and faults by version
 
     The statistics cover the last 200 matches whose logs are open.
     """
-    return fault_reports.response_statistics(get_own_bot(bot_id).id, by_day=query["by"] == "day")
+    return fault_reports.response_statistics(get_own_bot(bot_id).id)
 
 
 @resource.get(f"{BOT}/waiting", account, WaitingView)

@@ -70,18 +70,14 @@ def read_reply(connection: socket.socket) -> Reply:
 
 
 @contextmanager
-def serving(
-    folder: Path, threads: int, *, app: str = "api.wsgi:app", graceful_s: int = 5, **settings: str
-) -> Iterator[Server]:
+def serving(folder: Path, threads: int, *, graceful_s: int = 5, **settings: str) -> Iterator[Server]:
     """Run a server with these ``REFEREE_`` variables and otherwise default settings; its files are in ``folder``."""
     write_upgraded(folder / "referee.db")
     options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5"]
     options += ["--graceful-timeout", str(graceful_s)]
     log = folder / "gunicorn.log"
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener, log.open("wb") as output:
-        process = gunicorn.started(
-            folder, listener, options, settings, app=app, stdout=output, stderr=subprocess.STDOUT
-        )
+        process = gunicorn.started(folder, listener, options, settings, stdout=output, stderr=subprocess.STDOUT)
         running = Server(listener.getsockname()[1], log, process)
         try:
             _wait_until_up(running)

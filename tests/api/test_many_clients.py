@@ -9,22 +9,18 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from api.gunicorn_worker import set_timeout
 from referee.db.engine import Database
-from referee.match.log import opens_round
-from tests.api.playing import Playing, begin
 from tests.api.serving import Server, read_reply, serving
 from tests.api.streaming import Message, Watching
 from tests.database import scripted
 from tests.database import tournaments as events
 from tests.database.world import World
 from tests.end_to_end.processes import until
-from tests.match.playing import public_items
 
 THREADS = 4
 MORE_THAN_THREADS = THREADS + 2
@@ -270,67 +266,6 @@ def test_viewers_above_the_limits_are_told_to_come_back(server: Server, world: W
         here[0].until(lambda message: message.name == "standings")
         here[0].leave()  # its place is free again as soon as the server sees it
         until(lambda: viewer("2001:db8:0:7::7").answer.status == 200, "a place is free", PATIENCE_S)
-
-
-def rows(told: list[Message]) -> list[int]:
-    return [item["number"] for message in told if message.name == "rows" for item in message.data["items"]]
-
-
-def has_row(number: int) -> Callable[[Message], bool]:
-    return lambda message: message.name == "rows" and message.data["items"][-1]["number"] >= number
-
-
-def answer_until_round(playing: Playing, count: int) -> int:
-    """Answer until the round begins and return the number of the last public row of its first log row."""
-    log = playing.match.log
-    while len(openings := [row["row"] for row in log.rows if opens_round(row, playing.match.header)]) < count:
-        playing.answer()
-    return playing.last_public(int(openings[count - 1]) + 1)
-
-
-def test_viewers_see_a_rated_match_round_by_round_and_miss_and_double_nothing(server: Server, world: World) -> None:
-    playing = begin(world, rated=True, options={"rounds": 4})
-    path = f"/matches/{playing.id}/stream"
-    staying = [Watching(server.port, path) for _ in range(THREADS + 2)]  # more than there are threads
-    told = [viewer.until(lambda message: message.name == "state") for viewer in staying]
-    second = answer_until_round(playing, 2)
-    for viewer, before in zip(staying, told, strict=True):
-        before += viewer.until(has_row(second))
-        viewer.leave()
-    playing.answer()
-
-    third = answer_until_round(playing, 3)
-    back = [Watching(server.port, path, before[-1].id) for before in told]
-    for viewer, before in zip(back, told, strict=True):
-        before += viewer.until(has_row(third))
-    playing.end()
-    for viewer, before in zip(back, told, strict=True):
-        before += viewer
-        viewer.leave()
-
-    masked = public_items(playing.match.log.rows)
-    groups = [rows([message])[-1] for message in told[0] if message.name == "rows"]
-    assert all(list(chain(*(one.data["items"] for one in every if one.name == "rows"))) == masked for every in told)
-    assert groups[:2] == [playing.last_public(2), second]  # nothing in between
-    states = [message.data for message in told[0] if message.name == "state"]
-    assert states[0] == {"status": "running", "reason": None, "open": False, "delayed": True, "pace": "rounds"}
-    ended = {"status": "finished", "open": True, "delayed": False, "pace": "at_once"}
-    assert states[-1] == {**states[0], **ended, "placements": playing.match.state.placements()}
-    assert (told[0][-1].name, told[0][-1].id) == ("end", f"{len(masked) - 1}.end")
-    assert Watching(server.port, path, told[0][-1].id).answer.status == 204
-    assert "time" not in str([message.data for message in told[0]])
-
-
-def test_viewers_see_a_friendly_match_row_by_row_from_where_their_page_is(server: Server, world: World) -> None:
-    playing = begin(world, rated=False)
-    viewer = Watching(server.port, f"/matches/{playing.id}/stream?after=1")
-    told = viewer.until(lambda message: message.name == "state")
-    for _ in range(3):
-        playing.answer()
-        told += viewer.until(has_row(playing.last_public()))
-    viewer.leave()
-
-    assert rows(told) == list(range(2, playing.last_public() + 1))
 
 
 def test_a_stop_ends_all_streams_in_good_order(server: Server, world: World) -> None:

@@ -104,11 +104,15 @@ def test_a_month_has_its_final_standings_also_as_a_file(service: Service, champi
     assert not any("error" in row for row in (present, rank, found["champion"], *rows))
 
 
-def test_a_month_without_standings_is_not_found(service: Service, ladder: str) -> None:
-    for month in ("2026-08", "2026-13", "2026-1", "1999-10", "november", "2026-10-01"):
-        for path in (month, f"{month}.csv"):
-            answer = service.anonymous().get(f"{API}/ladders/{ladder}/months/{path}")
-            assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), path
+def test_a_month_without_standings_is_not_found(service: Service, world: World) -> None:
+    client, path = service.anonymous(), f"/ladders/{world.play(world.bots(2)).ladder_id}/months"
+
+    assert "No month of this ladder is over yet." in text_of(client, path)
+    assert client.get(f"{path}/2026-10", headers=HTML).status_code == 404
+    for month in ("2026-10", "2026-13", "2026-1", "1999-10", "november", "2026-10-01"):
+        for name in (month, f"{month}.csv"):
+            answer = client.get(f"{API}{path}/{name}")
+            assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), name
 
 
 def test_pages_show_months_champions_and_errors_of_strengths(service: Service, champion: tuple[str, str]) -> None:
@@ -135,17 +139,6 @@ def test_pages_show_months_champions_and_errors_of_strengths(service: Service, c
         assert set(re.findall(r"(\S+)\s+±\s+(\d\S*)", text)) == {("1598", "34")}
         assert "1700.0" in text
     assert "95 % interval: 1\u202f564 to 1\u202f632" in shown[f"/ladders/{ladder}"]
-    badge = client.get(f"/bots/{bot}/badge.svg").text
-    assert ("1\u202f700" in badge, "±" in badge) == (True, False)
-
-
-def test_the_page_of_months_says_when_the_first_comes(service: Service, world: World) -> None:
-    result = world.play(world.bots(2))
-
-    page = text_of(service.anonymous(), f"/ladders/{result.ladder_id}/months")
-
-    assert "No month of this ladder is over yet." in page
-    assert service.anonymous().get(f"/ladders/{result.ladder_id}/months/2026-10", headers=HTML).status_code == 404
 
 
 def test_the_command_shows_a_month(service: Service, ladder: str) -> None:

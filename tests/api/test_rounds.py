@@ -72,19 +72,19 @@ def test_an_event_may_tell_who_plays(service: Service, owner: Person, organiser:
 def test_tables_are_paged_and_those_of_unrated_events_name_who_plays(
     service: Service, owner: Person, organiser: Person
 ) -> None:
-    path = f"/tournaments/{started(service, organiser, 6, rated=False)}/rounds"
+    path = f"/tournaments/{started(service, organiser, 4, rated=False)}/rounds"
 
     rounds = shown(owner, f"{path}?limit=2")
     rest = shown(owner, f"{path}?limit=4&cursor={rounds['next']}")
-    first = shown(owner, f"{path}/1?limit=2")
-    second = shown(owner, f"{path}/1?limit=2&cursor={first['next']}")
+    first = shown(owner, f"{path}/1?limit=1")
+    second = shown(owner, f"{path}/1?limit=1&cursor={first['next']}")
 
-    assert [one["tournament_round"] for one in rounds["items"] + rest["items"]] == [1, 2, 3, 4, 5]
-    assert [table["table"] for table in first["items"] + second["items"]] == [1, 2, 3]
+    assert [one["tournament_round"] for one in rounds["items"] + rest["items"]] == [1, 2, 3]
+    assert [table["table"] for table in first["items"] + second["items"]] == [1, 2]
     assert (rest["next"], second["next"]) == (None, None)
-    assert len({bot for page in (first, second) for table in seen(page) for bot in table} - {None}) == 6
+    assert len({bot for page in (first, second) for table in seen(page) for bot in table} - {None}) == 4
     assert owner.get(f"{path}/1?cursor={rounds['next']}").status_code == 422
-    for missing in ("6", "0", "999999999999999999999", "x"):
+    for missing in ("4", "0", "999999999999999999999", "x"):
         assert owner.get(f"{path}/{missing}").status_code == 404
 
 

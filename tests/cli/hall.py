@@ -3,25 +3,24 @@
 import json
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
 from referee.accounts.tables import Account
 from referee.bots import bots as store_bots
-from referee.cli import main
 from referee.cli.service.api_client import Api
 from referee.db.engine import Database
 from referee.games import catalogue
 from referee.runtime.data_dir import DataDir
-from referee.runtime.house_servers import HouseServer
 from referee.version import RELEASE
 from tests.api.in_thread import api_in_thread
+from tests.botclient.odd import house, served
 from tests.cli.running import Service, comes_true, family, says, service
 from tests.database.world import certify, manifest_of
 
@@ -96,22 +95,23 @@ def hall(folder: Path) -> Iterator[RunningHall]:
     ladders = folder / "ladders.toml"
     ladders.write_text("[[ladder]]\ngame = 'pool-nap'\nseats = 10\ndaily_matches = 48\n")  # more seats than bots
     changes = {"REFEREE_EGRESS_ALLOW": LOOPBACK, "REFEREE_LADDERS": str(ladders)}
-    with service(data_dir.path, "--workers", "1", **changes) as up, HouseServer(list(CAST.values())) as houses:
-        made = CliRunner().invoke(main, ["admin", "create", "Organiser"], env={"REFEREE_DATA": str(up.folder)})
+    with service(data_dir.path, "--workers", "1", **changes) as up, ExitStack() as stack:
+        organiser = says({"REFEREE_DATA": str(up.folder)}, "admin", "create", "Organiser").stdout.strip()
         tokens: dict[str, str] = {}
         bots: dict[str, str] = {}
         secrets: dict[str, str] = {}
         with Api(up.url) as anybody:
-            for index, name in enumerate(CAST):
+            for name, player in CAST.items():
+                bot = house(player)
                 tokens[name] = str(anybody.post("/accounts", {"name": f"Owner of {name}"})["token"]["token"])
                 with Api(up.url, tokens[name]) as owner:
                     owner.patch("/accounts/me", {"entry_consent": "everybody"})
-                    bot = owner.post("/bots", {"name": name, "url": houses.urls[index]})
-                    houses.write_secret(index, bot["secret"])
-                    owner.patch(f"/bots/{bot['id']}/ladders", {"play": "off"})
-                    bots[name], secrets[name] = bot["id"], bot["secret"]
+                    registered = owner.post("/bots", {"name": name, "url": stack.enter_context(served(bot))})
+                    bots[name], secrets[name] = registered["id"], registered["secret"]
+                    bot.secret = secrets[name]
+                    owner.patch(f"/bots/{bots[name]}/ladders", {"play": "off"})
         _certify(up.folder, list(bots.values()))
-        yield RunningHall(up.url, made.stdout.strip(), tokens["Ada sound"], bots, up, tokens, secrets)
+        yield RunningHall(up.url, organiser, tokens["Ada sound"], bots, up, tokens, secrets)
         up.stop(signal.SIGKILL)
         assert comes_true(lambda: not family(up.folder), GONE_S), family(up.folder)
 

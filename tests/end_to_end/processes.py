@@ -68,7 +68,7 @@ class Process:
         self.send(signal.SIGKILL)
         self.popen.wait(PATIENCE_S)
 
-    def terminate(self, patience_s: float = 15.0) -> int:
+    def terminate(self, patience_s: float = PATIENCE_S) -> int:
         """The exit status after a polite word."""
         self.send(signal.SIGTERM)
         return self.popen.wait(patience_s)

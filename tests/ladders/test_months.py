@@ -15,6 +15,7 @@ from referee.ladders.ladder_rows import load_rows
 from referee.ladders.rating_errors import refresh_errors
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow
 from referee.matches.tables import Result, StoredMatch
+from referee.timestamps import parse_month
 from tests.database.world import World
 from workers.month_closing import LOOK_S, MonthCloser
 
@@ -227,7 +228,7 @@ def test_pages_of_months_and_rows_join(world: World) -> None:
         lower = months.list_rows(session, whole[0].month, limit=3, cursor=upper.next)
     assert [one.month.month for one in (*first.items, *second.items)] == [one.month.month for one in whole]
     assert [one.name for one in whole] == ["2026-11", "2026-10", "2026-09", "2026-08"]
-    assert months.following(DECEMBER) == months.parse_month("2027-01")
+    assert months.following(DECEMBER) == parse_month("2027-01")
     assert [row.bot_id for row in (*upper.items, *lower.items)] == [row.bot_id for row in rows]
     assert (len(rows), second.next, lower.next) == (5, None, None)
 
@@ -235,4 +236,4 @@ def test_pages_of_months_and_rows_join(world: World) -> None:
 @pytest.mark.parametrize("text", ["", "2026", "2026-13", "2026-00", "2026-1", "1999-12", "0000-01", "２０２６-11"])
 def test_a_text_that_is_no_month_is_refused(text: str) -> None:
     with pytest.raises(BadOption, match="2026-11"):
-        months.parse_month(text)
+        parse_month(text)

@@ -110,23 +110,14 @@ def test_a_bot_listens_where_it_is_said_and_otherwise_on_this_machine_whatever_H
         socket.create_connection(("127.0.0.2", bot.port), PATIENCE_S).close()
 
 
-@pytest.mark.parametrize(
-    ("address", "host", "port"),
-    [
-        (None, "127.0.0.1", None),
-        ("http://127.0.0.1:8123", "127.0.0.1", 8123),
-        ("http://localhost:8123", "127.0.0.1", 8123),
-        ("http://198.51.100.77:8123", "127.0.0.1", None),  # of another machine
-        ("https://bots.example.org:8123", "127.0.0.1", None),
-    ],
-)
-def test_a_program_gets_the_port_of_an_address_of_this_machine(
-    folder: Path, address: str | None, host: str, port: int | None
-) -> None:
+def test_a_program_gets_the_port_of_an_address_of_this_machine(folder: Path) -> None:
     program = hosting.Program.find(folder, None, None)
+    own, other = ("http://127.0.0.1:8123", "http://localhost:8123"), "http://198.51.100.77:8123"  # of another machine
 
-    assert hosting.choose_host(address) == host
-    assert program.choose_ports(address) == ((port,) if port else (hosting.DEFAULT_PORT, hosting.FREE_PORT))
+    for address in (None, *own, other, "https://bots.example.org:8123"):
+        assert hosting.choose_host(address) == "127.0.0.1"
+        ports = (8123,) if address in own else (hosting.DEFAULT_PORT, hosting.FREE_PORT)
+        assert program.choose_ports(address) == ports, address
 
 
 def test_a_program_that_changes_is_noticed_until_it_has_a_new_version(
@@ -307,9 +298,9 @@ def test_check_runs_a_file_with_a_secret_of_its_own(folder: Path) -> None:
     assert (checked.exit_code, report["verdict"], report["signed"]) == (0, "pass", True)
 
 
-@pytest.mark.parametrize("given", ["house:3", "absent.py", "ftp://example.org"])
-def test_check_refuses_what_is_no_bot(given: str) -> None:
-    assert CliRunner().invoke(main, ["check", given]).exit_code == 2
+def test_check_refuses_what_is_no_bot() -> None:
+    for given in ("house:3", "absent.py", "ftp://example.org"):
+        assert CliRunner().invoke(main, ["check", given]).exit_code == 2, given
 
 
 def play_and_heed(word: signal.Signals, bot: str) -> None:
@@ -357,25 +348,14 @@ def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> 
     assert len(written.head) <= MAX_BYTES
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "mode", "said"),
-    [
+def test_a_program_that_is_missing_or_cannot_be_run_is_told_why(tmp_path: Path) -> None:
+    for name, content, mode, said in (
         ("program", b"#!/bin/sh\r\n", 0o755, "ends with a carriage return."),
         ("program", b"echo no first line\n", 0o755, "like #!/bin/sh."),
         ("notes.txt", b"nothing", 0o644, "is not executable (chmod +x)"),
-    ],
-)
-def test_a_program_that_cannot_be_run_is_told_why(
-    tmp_path: Path, name: str, content: bytes, mode: int, said: str
-) -> None:
-    (tmp_path / name).write_bytes(content)
-    (tmp_path / name).chmod(mode)
-
-    assert said in play(name, "house:first").output
-
-
-def test_a_file_that_does_not_exist_is_refused() -> None:
+    ):
+        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).chmod(mode)
+        assert said in play(name, "house:first").output
     missing = play("absent.py", "house:first")
-
-    assert missing.exit_code == 2
-    assert "its file (no such file exists)" in " ".join(missing.output.split())
+    assert (missing.exit_code, "its file (no such file exists)" in " ".join(missing.output.split())) == (2, True)

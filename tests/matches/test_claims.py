@@ -21,15 +21,6 @@ def status(world: World, match_id: str) -> str:
     return world.read(matches.get_match, match_id).status
 
 
-def test_K13_a_claimed_match_is_given_to_nobody_else(world: World) -> None:
-    made = [world.match() for _ in range(3)]
-
-    first, second = world.claim(2), world.claim(2)
-
-    assert [claim.match_id for claim in first + second] == made
-    assert world.claim(2) == []
-
-
 def test_K13_claimers_at_once_never_share(world: World) -> None:
     seated = world.bots(2)
     made = {world.match(seated) for _ in range(24)}

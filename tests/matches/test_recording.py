@@ -53,11 +53,11 @@ def test_a_cancelled_match_is_stale_for_its_runner(world: World, claim: Claim) -
 
 
 @on_one_database
-@pytest.mark.parametrize("start", [0, 1, 3])
-def test_B15_rows_that_do_not_continue_the_record_are_refused(world: World, claim: Claim, start: int) -> None:
+def test_B15_rows_that_do_not_continue_the_record_are_refused(world: World, claim: Claim) -> None:
     record(world, MatchUpdate(*claim, 0, [b"a", b"b"]))
 
-    assert record(world, MatchUpdate(*claim, start, [b"c"])) == {claim.match_id}
+    for start in (0, 1, 3):
+        assert record(world, MatchUpdate(*claim, start, [b"c"])) == {claim.match_id}
     assert lines(world, claim.match_id) == [b"a", b"b"]
 
 

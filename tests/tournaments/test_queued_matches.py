@@ -12,7 +12,7 @@ from referee.matches.tables import StoredMatch
 from referee.tournaments import entries, lifecycle
 from referee.workflows.bots import retirement
 from referee.workflows.ending import match_retry
-from referee.workflows.voids import tournament_cancellation, voiding
+from referee.workflows.voids import tournament_cancellation
 from tests.database.checks import on_one_database
 from tests.database.queue import due_seats, listed
 from tests.database.tournaments import begun, go_on
@@ -101,7 +101,7 @@ def retry(world: World, *__: str) -> None:
 def void(world: World, *__: str) -> None:
     (claim,) = world.claim(1)
     world.finish(claim)
-    world.write(voiding.void_match, claim.match_id, "a test", created_by=None, master_key=MASTER_KEY, rematch=True)
+    world.void(claim.match_id, rematch=True)
 
 
 def release(world: World, *__: str) -> None:

@@ -5,28 +5,13 @@ from aiohttp import web
 from sqlalchemy import select
 
 from referee.bots import bots
-from referee.games import catalogue
-from referee.house.server import serve
 from referee.ladders.tables import Rating
 from referee.matches import matches
 from referee.matches.logs.recording import MatchUpdate
 from referee.matches.queue import claims
 from referee.matches.tables import Fault
-from tests.workers.conftest import PATIENT, SHORT, First, Holding, Scripted, World, hang_up, serving, until
+from tests.workers.conftest import PATIENT, SHORT, First, Scripted, World, hang_up, serving, until
 from workers import match_runner
-
-
-async def test_a_registered_bot_is_challenged_and_introduced(world: World) -> None:
-    house = await serve("first")
-    bot = world.enlist(house.url)
-    house.secret = world.secret_of(bot)
-    await world.run()
-    await house.close()
-
-    bot = world.bot(bot.id)
-    assert (bot.status, bot.games, bot.max_concurrent_requests) == ("verified", sorted(catalogue()), 100)
-    assert bot.handshake_report is not None
-    assert bot.handshake_report["ok"] is True
 
 
 async def test_A13_a_stranger_that_does_not_know_the_secret_is_sent_nothing_but_the_challenge(world: World) -> None:
@@ -151,19 +136,6 @@ async def test_K5_a_runner_told_to_stop_gives_its_match_back_and_another_goes_on
     assert (match.status, match.epoch) == ("finished", 2)
     assert world.lines(match_id)[: len(before)] == before
     assert world.verified(match_id).ok
-
-
-async def test_C9_a_question_asked_again_after_a_stop_is_the_same_to_the_byte(world: World) -> None:
-    holding = Holding()
-
-    async with world.houses("first", Scripted(holding)):
-        world.arrange("saint-poker", world.bot_ids, options=SHORT, limits=PATIENT)
-        for times in (1, 2):
-            async with world.running():
-                await holding.until_asked(times)
-        holding.released.set()
-
-    assert holding.asked[0] == holding.asked[1]
 
 
 async def test_F1_a_runner_whose_claim_was_taken_over_writes_nothing_more(world: World) -> None:

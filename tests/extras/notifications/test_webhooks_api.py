@@ -7,7 +7,7 @@ import pytest
 from referee.protocol.signing import webhook_secret
 from referee_extras.notifications import deliveries, outbox
 from referee_extras.notifications.deliveries import DeliveryJob, DeliveryOutcome
-from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.conftest import API, Person, Service, Start, fields_of
 
 URL = "https://Hooks.example.org:443/mine/"
 NEW = {"url": URL, "events": ["tournament.finished", "match.finished"]}
@@ -203,3 +203,12 @@ def test_E26_the_url_of_a_chat_service_is_masked_for_signed_messages_too(
     owner: Person, kind: str, url: str, shown: str
 ) -> None:
     assert owner.post("/webhooks", {**NEW, "url": url, "kind": kind}).get_json()["url"] == shown
+
+
+def test_A19_webhooks_are_not_registered_inside_the_ranges_of_private_bots(start: Start) -> None:
+    room = start(private_bots="10.20.0.0/24:8000-8010", egress_allow="", allow_http=False)
+
+    answer = room.person().post("/webhooks", {"url": "https://10.20.0.7:8000", "events": ["match.finished"]})
+
+    assert answer.status_code == 422
+    assert "egress_denied" in answer.get_json()["errors"][0]["message"]
