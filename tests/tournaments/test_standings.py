@@ -5,8 +5,11 @@ from fractions import Fraction
 from referee.standings import TIE_BREAKS, RankedEntrant
 from referee.tournaments import entries, tournaments
 from referee.tournaments.standings import TournamentResults, load_tournament_results
+from tests.database.checks import on_one_database
 from tests.database.tournaments import begun, go_on, play_all
 from tests.database.world import World
+
+pytestmark = on_one_database
 
 
 def results(
