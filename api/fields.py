@@ -333,36 +333,33 @@ class Part(Nested):
         return obj
 
 
-class QueryTime(Described, marshmallow.fields.Field[datetime]):
-    """Accept a date, which means its beginning in UTC, or a time in RFC 3339 with an offset from UTC in a query."""
-
-    documented: Mapping[str, Any] = {"type": "string", "example": "2027-01-31"}
-
-    def __init__(self, about: str = "", **options: Any) -> None:
-        super().__init__(about, load_only=True, **options)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> datetime:
-        try:
-            return read_time(f"{value}T00:00:00Z" if re.fullmatch(ISO_DATE, value) else value)
-        except ValueError:
-            raise ValidationError(
-                "Must be a date such as 2027-01-31, or a time with an offset from UTC such as 2027-01-31T18:00:00Z."
-            ) from None
-
-
 class UtcDateTimeInput(Described, marshmallow.fields.Field[datetime]):
     """Accept a time in RFC 3339 with an offset from UTC."""
 
     documented: Mapping[str, Any] = {"type": "string", "format": "date-time", "example": "2027-01-31T18:00:00Z"}
+    problem = "Must be a time with an offset from UTC, such as 2027-01-31T18:00:00Z."
 
     def __init__(self, about: str = "", **options: Any) -> None:
         super().__init__(about, load_only=True, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> datetime:
         try:
-            return read_time(value)
+            return self._read(value)
         except ValueError:
-            raise ValidationError("Must be a time with an offset from UTC, such as 2027-01-31T18:00:00Z.") from None
+            raise ValidationError(self.problem) from None
+
+    _read = staticmethod(read_time)
+
+
+class QueryTime(UtcDateTimeInput):
+    """Accept a date, which means its beginning in UTC, or a time in RFC 3339 with an offset from UTC in a query."""
+
+    documented: Mapping[str, Any] = {"type": "string", "example": "2027-01-31"}
+    problem = "Must be a date such as 2027-01-31, or a time with an offset from UTC such as 2027-01-31T18:00:00Z."
+
+    @staticmethod
+    def _read(value: Any) -> datetime:
+        return read_time(f"{value}T00:00:00Z" if re.fullmatch(ISO_DATE, value) else value)
 
 
 def points(micro: int) -> float:

@@ -42,7 +42,7 @@ def example_settings(folder: Path) -> Settings:
 def as_yaml() -> str:
     described = document()
     ordered = {name: described[name] for name in ORDER}
-    return yaml.safe_dump(ordered, sort_keys=False, allow_unicode=True, width=110)
+    return yaml.dump(ordered, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,6 @@ class PagePlace(StrEnum):
     ACCOUNT_END = "account_end"  # sections of the account page, after its own
     ACCOUNT_TOP = "account_top"  # sections of the account page, before its own; see ``account.js`` for their scripts
     BOT_END = "bot_end"  # sections at the end of the page of a bot; gets the bot and the ladders that rate it
-    ENDED_OPENINGS = "ended_openings"  # links beside the number of ended openings; gets the filter, as in "bot=ID"
     FOOTER = "footer"  # entries in the list of links below every page
     HEAD = "head"  # elements of the head of every page, which has this title
     HEADER = "header"  # elements beside the navigation of every page

@@ -4,7 +4,7 @@ from typing import Final
 
 # In this order they appear at places on pages, in the document of the API, and in transactions.
 EXTRAS: Final = (
-    *("search", "openings", "exchanges", "feeds", "series", "analysis", "hall", "pictures", "notifications"),
+    *("search", "exchanges", "feeds", "series", "analysis", "hall", "pictures", "notifications"),
     *("decisions", "demo", "calibration", "local_tournaments", "log_downloads", "classes", "keys", "doctor", "backups"),
     "retention",
 )

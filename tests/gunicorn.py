@@ -16,8 +16,6 @@ def started(
     listener: socket.socket,
     options: Sequence[str],
     settings: Mapping[str, str],
-    *,
-    app: str = "api.wsgi:app",
     **process: Any,
 ) -> subprocess.Popen[bytes]:
     """Start gunicorn on ``listener`` over the database in ``folder``.
@@ -26,7 +24,7 @@ def started(
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "REDIS_"))}
     inherited.pop("DATABASE_URL", None)
-    command = [sys.executable, "-P", "-m", "gunicorn", app, "--bind", f"fd://{listener.fileno()}"]
+    command = [sys.executable, "-P", "-m", "gunicorn", "api.wsgi:app", "--bind", f"fd://{listener.fileno()}"]
     command += ["--worker-class", "api.gunicorn_worker.TimeoutWorker", "--no-control-socket", *options]
     return subprocess.Popen(
         command,

@@ -52,7 +52,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.private_files": (),
     "referee.private_ranges": (),
     "referee.project_files": (),
-    "referee.timestamps": (),
+    "referee.timestamps": ("referee.errors",),
     "referee.csv_table": ("referee.timestamps",),
     "referee.events": (),
     "referee.plugs": ("referee.errors", "referee.events"),
@@ -103,8 +103,8 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
     },
     "referee.bots": {"bots", "checks", "states", "tables"},
     "referee.matches": {
-        *("deals.deal_groups", "deals.ended_openings", "lists.match_filters", "lists.results", "logs.chain"),
-        *("logs.log_pruning", "logs.logs", "matches", "states", "tables", "usual_states"),
+        *("deals.deal_groups", "lists.match_filters", "lists.results", "logs.chain", "logs.log_pruning", "logs.logs"),
+        *("matches", "states", "tables", "usual_states"),
     },
     "referee.friendlies": set(),
     "referee.ladders": {
@@ -116,8 +116,16 @@ FOR_EXTRAS = {  # the modules of the areas, of the workflows above them, and of 
         *("tournaments", "watching"),
     },
     "referee.cli": {
-        *("admin", "audit", "lazy_group", "live_view", "options", "output", "plain_text", "play", "problem_report"),
-        *("progress", "service.api_client", "service.log_files", "service.lookup", "service.remote", "tables"),
+        *("admin", "audit", "lazy_group", "live_view", "logs", "options", "output", "plain_text", "play"),
+        *(
+            "problem_report",
+            "progress",
+            "service.api_client",
+            "service.log_files",
+            "service.lookup",
+            "service.remote",
+            "tables",
+        ),
         *("results_table", "up"),
     },
     "referee.workflows": {"accounts.invitations", "erasing.account_export", "publishing.visibility", "voids.voiding"},

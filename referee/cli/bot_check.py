@@ -14,7 +14,7 @@ from referee.pairing.official import VERSION_MATCHES, VERSIONS_A_DAY
 from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
 from referee.protocol.fault_advice import HANDSHAKE_ADVICE
 
-POLL_S: Final = 0.3
+POLL_S: Final = 0.5
 CHECK_TIMEOUT_S: Final = 150.0  # the conformance suite alone may take 90 s
 RUN_AGAIN: Final = "run the same command again"
 ADVICE: Final = {  # by the code in the report

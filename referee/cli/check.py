@@ -15,7 +15,7 @@ from referee.botclient.address_guard import parse_url
 from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import problem_report
 from referee.cli.check_report import print_report, save_requests
-from referee.cli.options import FOLDER, Number, secret_option, usage_errors
+from referee.cli.options import FOLDER, Number, games_option, secret_option, usage_errors
 from referee.cli.plain_text import note, replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.conformance.causes import slowness
@@ -23,7 +23,6 @@ from referee.conformance.context import MIN_TIMED, Pace
 from referee.conformance.report import ConformanceReport, ConformanceVerdict
 from referee.conformance.suite import run_check
 from referee.errors import Unavailable
-from referee.games import catalogue
 from referee.house.players import is_house
 from referee.local import bot_files
 from referee.local.matches import LOCAL_POLICY, LocalEntrant, find_program, local_id
@@ -49,13 +48,7 @@ FULL_PAUSE_S = 30.0
     metavar="FILE",
     help="File that contains only the secret.",
 )
-@click.option(
-    "--game",
-    "games",
-    multiple=True,
-    type=click.Choice(sorted(catalogue())),
-    help="Ask about this game. Repeatable. [default: all games that the manifest names]",
-)
+@games_option("Ask about this game. Repeatable. [default: all games that the manifest names]")
 @click.option("--seed", metavar="TEXT", help="Any text; the same seed gives the same questions. [default: a new one]")
 @click.option(
     "--questions",

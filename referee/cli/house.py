@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from referee.cli.options import FILE, PORT, Number, secret_option
-from referee.games import catalogue
+from referee.cli.options import FILE, PORT, Number, games_option, secret_option
 from referee.house import server as served
 from referee.house.players import NoSuchHousePlayer, find_player
 
@@ -21,13 +20,7 @@ from referee.house.players import NoSuchHousePlayer, find_player
     type=FILE,
     help="Read the secret from this file at each call, so that `referee register --secret-file` can write it later.",
 )
-@click.option(
-    "--game",
-    "games",
-    multiple=True,
-    type=click.Choice(sorted(catalogue())),
-    help="Game to list in the manifest of the bot. Repeatable. [default: all]",
-)
+@games_option("Game to list in the manifest of the bot. Repeatable. [default: all]")
 @click.option(
     "--latency-ms",
     type=Number(0, 60_000, unit="ms"),

@@ -1,8 +1,6 @@
 """Implement `referee verify` and `referee replay`, which verify, narrate or show matches from their logs alone."""
 
 import sys
-import tempfile
-import webbrowser
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +10,7 @@ import click
 from referee.cli.narrate import narrate_match
 from referee.cli.options import FILE, json_option, key_option
 from referee.cli.output import show
-from referee.cli.plain_text import note, one_line
+from referee.cli.plain_text import one_line
 from referee.cli.progress import progress_bar
 from referee.cli.service.log_files import read_logs, read_single_log, verify_stored_log
 from referee.games import game
@@ -90,24 +88,15 @@ def _check_files(files: Sequence[str], keys: KeyRing | None) -> Iterator[tuple[J
     help="Instead of narrating the match, write an HTML file that shows it card by card; it can be opened from disk.",
 )
 @json_option
-@click.option(
-    "--open",
-    "opens",
-    is_flag=True,
-    help="Write the HTML file, to a temporary place unless --html names one, and open it in the browser.",
-)
-def replay(file: str, html: Path | None, as_json: bool, opens: bool) -> None:
+def replay(file: str, html: Path | None, as_json: bool) -> None:
     """Narrate a match from its log.
 
     FILE contains NDJSON, plain or gzipped. Pass - for standard input, or a URL to fetch.
     """
     stored = read_single_log(file)
-    if html is not None or opens:
-        page = html or Path(tempfile.mkdtemp(prefix="referee-"), "replay.html")
-        written = replay_page.write_page(page, stored)
-        show({"page": str(page), "bytes": page.stat().st_size}, written, as_json=as_json)
-        if opens:
-            _open_page(page.resolve().as_uri())
+    if html is not None:
+        written = replay_page.write_page(html, stored)
+        show({"page": str(html), "bytes": html.stat().st_size}, written, as_json=as_json)
         return
     try:
         rows = [parse_row(line) for line in stored if line.strip()]
@@ -115,16 +104,6 @@ def replay(file: str, html: Path | None, as_json: bool, opens: bool) -> None:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"{file} is not a match log ({error}). `referee verify` reports the wrong row.") from error
     show({"match": rows[0]["match"], "sentences": sentences}, "\n".join(sentences), as_json=as_json)
-
-
-def _open_page(url: str) -> None:
-    """Print the URL on standard error and open it in the browser, or say that there is no browser.
-
-    The environment variable BROWSER selects the browser.
-    """
-    note(url)
-    if not webbrowser.open(url):
-        note("No browser can be started here. Open this URL yourself, or name a browser in $BROWSER.")
 
 
 def _check_log(log: StoredLog, keys: KeyRing | None) -> tuple[bool, str, list[str]]:

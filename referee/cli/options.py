@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from referee.cli.plain_text import as_sentence
 from referee.errors import BadOption, NoSuchGame, UrlRefused
+from referee.games import catalogue
 from referee.match.signing_keys import BadKey, KeyRing, parse_key, parse_keys
 from referee.match.time_limits import Limits
 from referee.protocol.signing import secret_bytes
@@ -147,6 +148,11 @@ def read_limits(budget_ms: int, bank_ms: int, no_time_limits: bool) -> Limits:
     if any(source_of(name) is ParameterSource.COMMANDLINE for name in ("budget_ms", "bank_ms")):
         raise click.UsageError("Pass --no-time-limits, or --budget-ms and --bank-ms, but not both.")
     return NO_LIMITS
+
+
+def games_option(help: str) -> Callable[[Command], Command]:
+    """Add ``--game``, which names games and is passed as ``games``."""
+    return click.option("--game", "games", multiple=True, type=click.Choice(sorted(catalogue())), help=help)
 
 
 def game_options(command: Command) -> Command:

@@ -17,17 +17,15 @@ from referee.matches.lists.match_filters import MatchFilter
 from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import create_matches
 from referee.matches.states import MatchState
-from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
+from referee.matches.tables import MatchSeat, StoredMatch
 
 Json = dict[str, Any]
 ALL_MATCHES: Final = MatchFilter()
 
 
-def create_match(
-    session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None
-) -> StoredMatch:
+def create_match(session: Session, plan: MatchPlan, *, master_key: bytes) -> StoredMatch:
     """Create a match and return it. Raise the same errors as ``create_matches``."""
-    (match_id,) = create_matches(session, [plan], master_key=master_key, group=group)
+    (match_id,) = create_matches(session, [plan], master_key=master_key)
     return get_match(session, match_id)
 
 

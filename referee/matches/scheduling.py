@@ -72,10 +72,8 @@ class MatchPlan:
     listed: bool = True
 
 
-def create_matches(
-    session: Session, plans: Sequence[MatchPlan], *, master_key: bytes, group: DealGroup | None = None
-) -> list[str]:
-    """Create matches that are due immediately, in ``group`` or in new groups for their deals.
+def create_matches(session: Session, plans: Sequence[MatchPlan], *, master_key: bytes) -> list[str]:
+    """Create matches that are due immediately, in new groups for their deals.
 
     Return their ids in the order of ``plans``. A match is rated only if its plan is and ``counts_on_ladder`` holds.
     Raise ``NoSuchGame``, ``NotFound`` for an unknown bot, ``BadOption`` for invalid options or a bot that does not play
@@ -85,14 +83,13 @@ def create_matches(
     draft = _Draft(session, plans)
     draft.check()
     moment = current_time(session)
-    new_groups = {} if group else draft.groups(moment, master_key)
-    group_ids = [group.id if group else new_groups[key]["id"] for key in draft.deals]
+    groups = draft.groups(moment, master_key)
     rows = [
-        {**draft.row(plan), "group_id": id, "created_at": moment} for plan, id in zip(plans, group_ids, strict=True)
+        {**draft.row(plan), "group_id": groups[key]["id"], "created_at": moment}
+        for plan, key in zip(plans, draft.deals, strict=True)
     ]
     seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
-    session.flush()  # ``group`` may not be stored yet
-    for (add, blank), batch in zip(_INSERTS, (new_groups.values(), rows, seats), strict=True):
+    for (add, blank), batch in zip(_INSERTS, (groups.values(), rows, seats), strict=True):
         add.execute_all(session, [blank | row for row in batch])
     match_ids = [row["id"] for row in rows]
     add_to_queue(session, match_ids)

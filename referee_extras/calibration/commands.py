@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from referee.cli.options import FILE, Number, json_option
+from referee.cli.options import FILE, Number, games_option, json_option
 from referee.cli.output import show
 from referee.cli.progress import progress_bar
 from referee.games import catalogue
@@ -23,13 +23,7 @@ DEALS = 1000
 
 @click.command()
 @click.option("--deals", type=Number(2, 1_000_000), default=DEALS, help="Deals per comparison, each played twice.")
-@click.option(
-    "--game",
-    "games",
-    multiple=True,
-    type=click.Choice(sorted(catalogue())),
-    help="Game to calibrate. Repeatable. [default: all]",
-)
+@games_option("Game to calibrate. Repeatable. [default: all]")
 @click.option(
     "--search-deals",
     type=Number(2, 1_000_000),

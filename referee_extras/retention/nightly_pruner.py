@@ -8,7 +8,7 @@ from typing import Final
 from referee.db.engine import Database, current_time
 from referee.settings import Settings
 from referee_extras.retention import disk_use
-from referee_extras.retention.pruning import Pruner, PruningElsewhere
+from referee_extras.retention.pruning import Pruner
 from referee_extras.retention.rules import rules_of
 from referee_extras.retention.tables import DiskUse, RetentionRun
 
@@ -50,16 +50,12 @@ class NightlyPruner:
 
     def _prune(self, pruner: Pruner) -> float:
         try:
-            if not pruner.is_started:
-                pruner.start()
             if pruner.step():
                 return REST_S
-            log.info("pruning_finished", extra={"deleted": pruner.deleted})
-        except PruningElsewhere:
-            pass  # another scheduler, or an operator
         except Exception:
             self._pruner = None
             raise
+        log.info("pruning_finished", extra={"deleted": pruner.deleted})
         self._pruner = None
         return LOOK_S
 

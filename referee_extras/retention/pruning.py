@@ -1,20 +1,19 @@
-"""Prune in small portions: each is one short transaction, and a run that was interrupted is simply started again.
+"""Prune in small portions, each in one short transaction. A run that was interrupted is simply started again.
 
-At most one process prunes at a time: each portion renews the ``RetentionRun`` of the day in its transaction.
+Several processes may prune at the same time: each portion deletes what is left of it, and adds to the run of the day.
 """
 
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, exists, select, update
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import Database, count_changed_rows, current_time, take_advisory_lock
-from referee.errors import BadLog, Conflict
+from referee.db.engine import Database, current_time, take_advisory_lock
+from referee.errors import BadLog
 from referee.matches.logs import logs
 from referee.matches.tables import StoredMatch
 from referee_extras.retention.rules import Keep, Kind, Rules
@@ -22,11 +21,6 @@ from referee_extras.retention.sources import get_source
 from referee_extras.retention.tables import RetentionRun
 
 ROWS_PER_PORTION: Final = 200
-ABANDONED: Final = timedelta(minutes=10)  # after which another process continues a run
-
-
-class PruningElsewhere(Conflict):
-    """Report that another process prunes now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +44,12 @@ class Pruner:
 
     def __init__(self, database: Database, rules: Rules) -> None:
         self._database, self._rules = database, rules
-        self._runner = secrets.token_hex(16)
         self._after: Row[Any] | None = None
         self._kinds = list(rules)
-        self._deleted_before: dict[str, list[int]] = {}  # in earlier runs of the day
         self.deleted: dict[str, list[int]] = {}  # by kind: rows, bytes
-        self.is_started = False
-
-    def start(self) -> None:
-        """Begin the run of today, or continue it. Raise ``PruningElsewhere`` if another process prunes now."""
-        with self._database.write() as session:
-            take_advisory_lock(session, "retention")  # there may be no row to lock yet
-            now = current_time(session)
-            is_going_on = RetentionRun.finished_at.is_(None), RetentionRun.updated_at >= now - ABANDONED
-            if session.scalar(select(exists().where(*is_going_on))):  # of today, or from before midnight
-                raise PruningElsewhere("Another process prunes now. Wait until it has finished, and try again.")
-            run = session.get(RetentionRun, now.date())
-            if run is None:
-                run = RetentionRun(day=now.date(), started_at=now, deleted={})
-                session.add(run)
-            run.runner, run.updated_at, run.finished_at = self._runner, now, None
-            self._deleted_before = dict(run.deleted)
-        self.is_started = True
 
     def step(self) -> bool:
-        """Prune the next portion. Return whether there may be more.
-
-        Raise ``PruningElsewhere`` if another process has taken the run over.
-        """
+        """Prune the next portion. Return whether there may be more."""
         if not self._kinds:
             return False
         kind = self._kinds[0]
@@ -94,14 +66,9 @@ class Pruner:
         return bool(self._kinds) or self._finish()
 
     def run(self) -> None:
-        """Start, and prune all portions. If this fails, others may prune immediately."""
-        self.start()
-        try:
-            while self.step():
-                pass
-        except BaseException:
-            self._finish()
-            raise
+        """Prune all portions."""
+        while self.step():
+            pass
 
     def _select(self, session: Session, kind: str) -> Sequence[Row[Any]]:
         """Return the next rows to delete."""
@@ -115,23 +82,28 @@ class Pruner:
         source, rule = get_source(kind), describe_rule(kind, self._rules[kind])
         sizes = {candidate.id: candidate.size for candidate in found}
         with self._database.write() as session:
+            run = _run_of_today(session)
             allowed = source.still_allowed(session, list(sizes))
             rows = source.delete(session, allowed, rule) if allowed else 0
             size = sum(sizes[id] for id in allowed)
-            deleted = _add(self.deleted, {str(kind): [rows, size]})
-            self._renew(session, deleted=_add(self._deleted_before, deleted))
-        self.deleted = deleted
-
-    def _renew(self, session: Session, **values: object) -> None:
-        own = RetentionRun.runner == self._runner
-        changes = {"updated_at": current_time(session), **values}
-        if not count_changed_rows(session, update(RetentionRun).where(own).values(changes)):
-            raise PruningElsewhere("Another process has continued the pruning, because this one was too slow.")
+            run.deleted = _add(run.deleted, kind, rows, size)
+        self.deleted = _add(self.deleted, kind, rows, size)
 
     def _finish(self) -> bool:
         with self._database.write() as session:
-            self._renew(session, finished_at=current_time(session))
+            _run_of_today(session).finished_at = current_time(session)
         return False
+
+
+def _run_of_today(session: Session) -> RetentionRun:
+    """Return the run of the day. Other transactions prune and change it only after this one."""
+    take_advisory_lock(session, "retention")  # there may be no row to lock yet
+    day = current_time(session).date()
+    run = session.get(RetentionRun, day)
+    if run is None:
+        run = RetentionRun(day=day, deleted={})
+        session.add(run)
+    return run
 
 
 def _without_damaged(session: Session, found: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
@@ -146,13 +118,10 @@ def _without_damaged(session: Session, found: Sequence[Row[Any]]) -> Sequence[Ro
     return intact
 
 
-def _add(first: Mapping[str, list[int]], second: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Return the sums of rows and bytes by kind."""
-    none = [0, 0]
-    return {
-        kind: [sum(both) for both in zip(first.get(kind, none), second.get(kind, none), strict=True)]
-        for kind in {**first, **second}
-    }
+def _add(deleted: dict[str, list[int]], kind: str, rows: int, size: int) -> dict[str, list[int]]:
+    """Return the rows and bytes by kind with these added."""
+    before = deleted.get(kind, [0, 0])
+    return {**deleted, str(kind): [before[0] + rows, before[1] + size]}
 
 
 def describe_rule(kind: str, keep: Keep) -> str:

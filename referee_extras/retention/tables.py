@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from sqlalchemy import BigInteger, String
+from sqlalchemy import BigInteger
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base, Json, new_metadata
@@ -16,17 +16,11 @@ class RetentionTable(Base):
 
 
 class RetentionRun(RetentionTable):
-    """Store the pruning of a day. Only the process whose ``runner`` it names may continue it.
-
-    ``deleted`` has the number of rows and bytes by kind, of all runs of the day.
-    """
+    """Store what was pruned on a day: ``deleted`` has the number of rows and bytes by kind."""
 
     __tablename__ = "retention_runs"
 
     day: Mapped[date] = mapped_column(primary_key=True)  # in UTC
-    runner: Mapped[str] = mapped_column(String(32))
-    started_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     deleted: Mapped[Json]
 

@@ -3,16 +3,15 @@
 import logging
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar
 
 from referee.errors import BadOption
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.messages import PROTOCOL
-from referee_extras.sdk.observations import OBSERVATIONS, Observation, phases
+from referee_extras.sdk.rules_pages import phases
 from referee_extras.sdk.views import View
 
-Seen = TypeVar("Seen", bound=Observation)
 Function = TypeVar("Function", bound=Callable[..., Json | None])
 
 LONGEST_ERROR = 1_000  # characters; longer error messages are truncated in answers
@@ -20,7 +19,7 @@ LONGEST_ERROR = 1_000  # characters; longer error messages are truncated in answ
 log = logging.getLogger("referee_extras.sdk")
 
 
-class Question(Generic[Seen]):
+class Question:
     """Represent a question of the referee. ``seen`` is your seat's observation; ``legal_actions`` are your choices.
 
     ``default_action`` is played if there is no valid answer. ``new_events`` are the events since your last question.
@@ -33,7 +32,7 @@ class Question(Generic[Seen]):
         self.id: str = body["decision"]["id"]
         self.number: int = body["decision"]["question"]
         self.game: str = self.match["game"]
-        self.seen = cast(Seen, OBSERVATIONS.get(self.game, Observation)(body["observation"]))
+        self.seen = View(body["observation"])
         self.phase: str = self.seen["phase"]
         self.legal_actions: list[Json] = body["legal_actions"]
         self.default_action: Json = body["default_action"]
@@ -44,7 +43,7 @@ class Question(Generic[Seen]):
         return f"<question {self.number} of {self.match['id']}: {self.game}, {self.phase}>"
 
 
-Decider = Callable[[Question[Any]], Json | None]
+Decider = Callable[[Question], Json | None]
 
 
 def decides(game: str, *only: str) -> Callable[[Function], Function]:
@@ -92,7 +91,7 @@ class Bot:
 
         return register
 
-    def decide(self, question: Question[Any]) -> Json | None:
+    def decide(self, question: Question) -> Json | None:
         """Decide in phases that have no function. Override this method; None plays the default action."""
         return None
 
@@ -108,7 +107,7 @@ class Bot:
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 
-    def answer_question(self, question: Question[Any]) -> Json:
+    def answer_question(self, question: Question) -> Json:
         """Return the action for a question. Exceptions of the registered function are not caught."""
         action = self._deciders.get((question.game, question.phase), self.decide)(question)
         return question.default_action if action is None else action

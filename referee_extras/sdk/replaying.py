@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from referee.errors import BadLog, BadOption, IllegalAction
 from referee.match.canonical import Json
@@ -27,7 +26,7 @@ class Replayed:
     """
 
     n: int
-    question: Question[Any]
+    question: Question
     action: Json | None
     played: Json
     legal: bool
@@ -65,7 +64,7 @@ def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Repla
 def _replay_question(bot: Bot, match: Match, questions: Questions, played: Json) -> Replayed:
     request = next(request for request in match.requests() if request.seat == questions.seat)
     _, body = questions.encode(request)
-    question: Question[Any] = Question(json.loads(body))
+    question = Question(json.loads(body))
     try:
         action = bot.answer_question(question)
     except Exception as error:  # noqa: BLE001  # any exception of the author's function is reported

@@ -1,12 +1,12 @@
 """Provide read-only JSON objects with their members as attributes."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from referee.match.canonical import Json
 
 
-class ReadOnly(Mapping[str, Any]):
+class View(Mapping[str, Any]):
     """Represent a read-only JSON object. Members are read as ``view.hand`` or ``view["hand"]``; lists are tuples.
 
     A member named like a Python keyword (``from`` in Saint Poker's river) is available only as ``view["from"]``.
@@ -39,26 +39,12 @@ class ReadOnly(Mapping[str, Any]):
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} is read-only; to_json() returns a copy that can be changed")
 
-    if TYPE_CHECKING:
-        _members: Mapping[str, Any]
-    else:  # hidden from type checkers, so that they report unknown members of declared views
-
-        def __getattr__(self, name: str) -> Any:
-            try:
-                return object.__getattribute__(self, "_members")[name]
-            except KeyError:
-                known = ", ".join(self)
-                raise AttributeError(f"{type(self).__name__} has no member {name!r}; it has {known}") from None
-
-
-class View(ReadOnly):
-    """Represent an object without declared members. Type checkers accept any member of it."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return object.__getattribute__(self, "_members")[name]
+        except KeyError:
+            known = ", ".join(self)
+            raise AttributeError(f"{type(self).__name__} has no member {name!r}; it has {known}") from None
 
 
 def _read_only(value: Any) -> Any:
@@ -73,7 +59,7 @@ def _read_only(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     match value:
-        case ReadOnly():
+        case View():
             return value.to_json()
         case tuple():
             return list(map(_plain, value))

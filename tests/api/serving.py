@@ -33,7 +33,11 @@ class Reply:
 class Server:
     port: int
     log: Path
-    pid: int = 0  # of gunicorn's first process
+    process: subprocess.Popen[bytes]  # gunicorn's first
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=10)
@@ -66,34 +70,26 @@ def read_reply(connection: socket.socket) -> Reply:
 
 
 @contextmanager
-def serving(folder: Path, threads: int, *, app: str = "api.wsgi:app", **settings: str) -> Iterator[Server]:
+def serving(folder: Path, threads: int, *, graceful_s: int = 5, **settings: str) -> Iterator[Server]:
     """Run a server with these ``REFEREE_`` variables and otherwise default settings; its files are in ``folder``."""
     write_upgraded(folder / "referee.db")
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(128)
-        log = folder / "gunicorn.log"
-        process = _started(folder, listener, log, threads, settings, app)
-        running = Server(listener.getsockname()[1], log, process.pid)
+    options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5"]
+    options += ["--graceful-timeout", str(graceful_s)]
+    log = folder / "gunicorn.log"
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener, log.open("wb") as output:
+        process = gunicorn.started(folder, listener, options, settings, stdout=output, stderr=subprocess.STDOUT)
+        running = Server(listener.getsockname()[1], log, process)
         try:
-            _wait_until_up(running, process)
+            _wait_until_up(running)
             yield running
         finally:
             process.terminate()
             process.wait(START_S)
 
 
-def _started(
-    folder: Path, listener: socket.socket, log: Path, threads: int, settings: dict[str, str], app: str
-) -> subprocess.Popen[bytes]:
-    options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5", "--graceful-timeout", "5"]
-    with log.open("wb") as output:
-        return gunicorn.started(folder, listener, options, settings, app=app, stdout=output, stderr=subprocess.STDOUT)
-
-
-def _wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:
+def _wait_until_up(server: Server) -> None:
     deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and server.process.poll() is None:
         # The socket listens already; the answer comes when the worker is there.
         with contextlib.suppress(OSError):
             if server.ask("GET", "/readyz").status == 200:

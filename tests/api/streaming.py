@@ -1,30 +1,18 @@
-"""Streams under gunicorn with fewer threads than viewers, and clients that read them."""
+"""Clients that read streams message by message."""
 
 import http.client
 import json
-import os
-import signal
-import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from referee.db.engine import Database
-from tests import gunicorn
 from tests.api.conftest import API
-from tests.database.databases import write_upgraded
-from tests.database.world import World
 
 PATIENCE_S = 30
 LONGEST_S = 120  # that a client follows a stream
-THREADS = 3
-VIEWERS, VIEWERS_AN_ADDRESS = 8, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,48 +64,3 @@ def messages(lines: Iterator[bytes]) -> Iterator[Message]:
         elif "event" in fields:
             yield Message(fields["event"], fields.get("id", ""), json.loads(fields["data"]))
             fields = {}
-
-
-@dataclass
-class Server:
-    """A service in processes of its own, on a database that the tests write to. ``listener`` outlives the processes."""
-
-    listener: socket.socket
-    folder: Path
-    world: World
-    process: subprocess.Popen[bytes] = field(init=False)
-
-    @property
-    def port(self) -> int:
-        return int(self.listener.getsockname()[1])
-
-    def start(self) -> None:
-        """Start it with a graceful timeout longer than all timeouts of the tests."""
-        settings = {
-            "REFEREE_TRUSTED_PROXIES": "1",
-            "REFEREE_STREAMS": str(VIEWERS),
-            "REFEREE_STREAMS_PER_ADDRESS": str(VIEWERS_AN_ADDRESS),
-        }
-        options = ["--threads", str(THREADS), "--graceful-timeout", "300", "--log-level", "warning"]
-        self.process = gunicorn.started(self.folder, self.listener, options, settings, start_new_session=True)
-
-    def kill(self) -> None:
-        """Kill all its processes with SIGKILL."""
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-
-@contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    database = Database(write_upgraded(folder / "referee.db"))
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(64)
-        server = Server(listener, folder, World(database))
-        server.start()
-        try:
-            yield server
-        finally:
-            with suppress(ProcessLookupError):
-                server.kill()
-            database.dispose()

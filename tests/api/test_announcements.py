@@ -108,7 +108,7 @@ def test_E14_nothing_hostile_in_a_description_gets_through() -> None:
     signs = "[]()<>*_`#!-\n\"'&;: =/\\"
     pieces = [*signs, "\n\n", "    ", "```", *HOSTILE[:22], "a", "https://x.example", "&#106;avascript:"]
     chance = random.Random(7)
-    for _ in range(1000):
+    for _ in range(300):
         check_harmless("".join(chance.choice(pieces) for _ in range(chance.randint(1, 25))))
 
 
@@ -137,18 +137,16 @@ def test_E14_the_lines_beside_the_description_are_escaped(service: Service, orga
         assert "<script>alert" not in text
 
 
-@pytest.mark.parametrize(
-    ("field", "text"),
-    [
-        *[("description", text) for text in ("", " \n ", "x" * 4001, "one\x07bell", "turned \u202e round")],
-        *[("link", "javascript:alert(1)"), ("link", "https://user@example.org")],
-        *[("link", "https://example.org/" + "x" * 300), ("contact", "two\nlines"), ("contact", "x" * 161)],
-        *[("prizes", ""), ("prizes", "\u2066x")],
-    ],
-)
-def test_texts_have_bounds(field: str, text: str) -> None:
-    with pytest.raises(BadOption, match=field):
-        ANNOUNCEMENT[field](text)
+def test_texts_have_bounds() -> None:
+    for field, texts in {
+        "description": ("", " \n ", "x" * 4001, "one\x07bell", "turned \u202e round"),
+        "link": ("javascript:alert(1)", "https://user@example.org", "https://example.org/" + "x" * 300),
+        "contact": ("two\nlines", "x" * 161),
+        "prizes": ("", "\u2066x"),
+    }.items():
+        for text in texts:
+            with pytest.raises(BadOption, match=field):
+                ANNOUNCEMENT[field](text)
 
 
 def test_texts_are_changed_until_the_tournament_is_over(service: Service, organiser: Person, owner: Person) -> None:

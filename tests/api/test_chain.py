@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
@@ -17,11 +16,6 @@ from tests.surroundings import MASTER_KEY
 
 KEY = SigningKey.derive(MASTER_KEY).public
 EARLIER = SigningKey.derive(b"e" * 32).public
-
-
-@pytest.fixture
-def world(service: Service) -> World:
-    return World(service.database)
 
 
 def get(service: Service, path: str) -> Any:
@@ -110,12 +104,10 @@ def test_F14_the_chain_is_listed_page_by_page_and_matches_the_logs_and_pages(ser
     assert '<a href="/keys">' in match
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["after=-1", "after=x", "head=1x", "match=mat_1", "after=1&head=true", "limit=0", f"match=mat_{'0' * 26}&after=1"],
-)
-def test_a_bad_query_is_refused(service: Service, query: str) -> None:
-    assert get(service, f"/chain?{query}").status_code == 422
+def test_a_bad_query_is_refused(service: Service) -> None:
+    match = f"match=mat_{'0' * 26}"
+    for query in ("after=-1", "after=x", "head=1x", "match=mat_1", "after=1&head=true", "limit=0", f"{match}&after=1"):
+        assert get(service, f"/chain?{query}").status_code == 422, query
 
 
 def test_F14_an_unsigned_log_is_served_and_said_to_be_unsigned(service: Service, world: World) -> None:
@@ -128,23 +120,23 @@ def test_F14_an_unsigned_log_is_served_and_said_to_be_unsigned(service: Service,
     assert "<dt>Signature</dt><dd>none</dd>" in service.anonymous().get(f"/matches/{match_id}").text
 
 
-@pytest.mark.parametrize(
-    "values", [{"signature": "0" * 128}, {"log_digest": "d" * 64}, {"number": 7}, {"previous": "d" * 64}], ids=str
-)
-def test_F14_what_was_changed_is_not_served(service: Service, world: World, values: dict[str, object]) -> None:
+def test_F14_what_was_changed_is_not_served(service: Service, world: World) -> None:
     bots = world.bots(2)
     played = [world.play(bots).match_id for _ in range(3)]
-    with world.database.write() as session:
-        session.execute(update(SignedLog).where(SignedLog.number == 3).values(**values))
+    with world.database.read() as session:
+        before = dict(session.execute(select(SignedLog.__table__).where(SignedLog.number == 3)).mappings().one())
 
     def refusal(path: str) -> tuple[int, str]:
         answer = get(service, path)
         return answer.status_code, answer.get_json()["code"]
 
-    for query in ("", "?head=true", f"?match={played[2]}"):
-        assert refusal(f"/chain{query}") == (409, "chain_damaged")
-    for what in ("log", "verification"):
-        assert refusal(f"/matches/{played[2]}/{what}") == (409, "log_damaged")
-    assert "The head is not shown" in service.anonymous().get("/keys").text
-    assert "wrong: " in service.anonymous().get(f"/matches/{played[2]}").text
-    assert get(service, f"/matches/{played[0]}/log").status_code == 200
+    for change in ({"signature": "0" * 128}, {"log_digest": "d" * 64}, {"previous": "d" * 64}, {"number": 7}):
+        of_match = update(SignedLog).where(SignedLog.match_id == played[2])
+        world.execute(of_match.values(**{**before, **change}))
+        for query in ("", "?head=true", f"?match={played[2]}"):
+            assert refusal(f"/chain{query}") == (409, "chain_damaged"), change
+        for what in ("log", "verification"):
+            assert refusal(f"/matches/{played[2]}/{what}") == (409, "log_damaged"), change
+        assert "The head is not shown" in service.anonymous().get("/keys").text
+        assert "wrong: " in service.anonymous().get(f"/matches/{played[2]}").text
+        assert get(service, f"/matches/{played[0]}/log").status_code == 200

@@ -25,23 +25,15 @@ def shapes(svg: Markup, name: str, kind: str = "") -> list[dict[str, str]]:
     return [one.attrib for one in parsed(svg).iter(name) if not kind or one.get("class") == kind]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "most", "apart"),
-    [(0, 10, 5, 2), (0, 11, 5, 5), (1450, 1560, 5, 50), (0, 1, 5, 0.2), (3, 3, 5, 1), (0, 100, 5, 20), (0, 101, 5, 50)],
-)
-def test_ticks_lie_1_2_or_5_apart(low: float, high: float, most: int, apart: float) -> None:
-    assert step(low, high, most) == pytest.approx(apart)
-
-
-def test_ticks_are_the_round_figures_within_the_range() -> None:
+def test_ticks_are_the_round_figures_within_the_range_1_2_or_5_apart() -> None:
+    for high, apart in ((10, 2), (11, 5), (1, 0.2), (100, 20), (101, 50)):
+        assert step(0, high, 5) == pytest.approx(apart)
+    assert (step(1450, 1560, 5), step(3, 3, 5)) == (50, 1)
     assert ticks(1460, 1560) == [1460, 1480, 1500, 1520, 1540, 1560]
     assert ticks(-30, 45) == [-20, 0, 20, 40]
     assert ticks(0, 2, whole=True) == [0, 1, 2]  # not 0.5
     assert ticks(7, 7) == [7]
     assert ticks(0, 0.3) == pytest.approx([0, 0.1, 0.2, 0.3])
-
-
-def test_a_range_is_stretched_to_round_figures() -> None:
     assert round_outwards(1463, 1559) == (1460, 1560)
     assert round_outwards(1500, 1500, least=40) == (1480, 1520)
 
@@ -53,11 +45,9 @@ def test_a_scale_runs_either_way_and_puts_a_single_figure_in_the_middle() -> Non
     assert Scale(3, 3, 0, 90)(3) == 45
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.04, "0"), (-0.04, "0"), (1, "1"), (2.25, "2.2"), (-3.14159, "-3.1"), (120.0, "120")]
-)
-def test_coordinates_have_a_tenth_at_most(value: float, text: str) -> None:
-    assert number(value) == text
+def test_coordinates_have_a_tenth_at_most() -> None:
+    values = {0.04: "0", -0.04: "0", 1: "1", 2.25: "2.2", -3.14159: "-3.1", 120.0: "120"}
+    assert {value: number(value) for value in values} == values
 
 
 def test_what_is_handed_in_stays_text() -> None:
@@ -101,37 +91,26 @@ def test_versions_and_voids_are_marked_where_they_happened() -> None:
     assert marks[1][1].get("transform") == "translate(434 180)"  # 1490 to 1530 from 234 up to 18
 
 
-def test_a_trend_fills_its_little_box() -> None:
+def test_a_trend_fills_its_little_box_and_is_a_level_line_without_change() -> None:
     svg = sparkline([1500, 1510, 1490], "Recent rating")
-
     (line,) = shapes(svg, "polyline")
+    (level,) = shapes(sparkline([1500, 1500], "Rating"), "polyline")
 
     assert line["points"] == "3,13 42,3 81,23"  # 84 x 26 with an edge of 3
-    assert (
-        parsed(svg)[0].text == "Recent rating: from 1\u202f500.0 to 1\u202f490.0, between 1\u202f490.0 and 1\u202f510.0"
-    )
+    told = "Recent rating: from 1\u202f500.0 to 1\u202f490.0, between 1\u202f490.0 and 1\u202f510.0"
+    assert parsed(svg)[0].text == told
+    assert level["points"] == "3,13 81,13"
 
 
-def test_a_trend_without_change_is_a_level_line() -> None:
-    (line,) = shapes(sparkline([1500, 1500], "Rating"), "polyline")
-
-    assert line["points"] == "3,13 81,13"
-
-
-def test_an_interval_lies_on_the_scale_it_shares() -> None:
+def test_an_interval_lies_on_the_scale_it_shares_and_ends_at_its_edge() -> None:
     # 1400 to 1528 across 64 units from 4: half a unit a point.
     svg = interval_bar(1500, 1450, 1520, (1400, 1528), "95 % interval")
-
     (bar,), (notch,) = shapes(svg, "rect"), shapes(svg, "line", "notch")
+    (beyond,) = shapes(interval_bar(900, 800, 1500, (1400, 1528), "x"), "rect")
 
     assert (bar["x"], bar["width"], notch["x1"]) == ("29", "35", "54")
     assert parsed(svg)[0].text == "95 % interval: 1\u202f450 to 1\u202f520"
-
-
-def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:
-    (bar,) = shapes(interval_bar(900, 800, 1500, (1400, 1528), "x"), "rect")
-
-    assert (bar["x"], bar["width"]) == ("4", "50")
+    assert (beyond["x"], beyond["width"]) == ("4", "50")
 
 
 def test_parts_of_a_whole_lie_side_by_side_and_nothing_is_left_out_but_nothing() -> None:
@@ -149,29 +128,22 @@ def test_parts_of_a_whole_lie_side_by_side_and_nothing_is_left_out_but_nothing()
 ADA = "bot_" + "0" * 26
 
 
-def test_an_emblem_follows_from_the_id_alone() -> None:
+def test_an_emblem_follows_from_the_id_alone_is_small_and_differs_from_others() -> None:
     drawn = emblem(ADA)
-
     emblem.cache_clear()
+    similar = {emblem(f"bot_{number:026d}") for number in range(200)}
+    random = {emblem(new_id("bot")) for _ in range(300)}
+
     assert emblem(ADA) == drawn
     assert drawn.startswith('<svg viewBox="0 0 5 5" class="emblem emblem-')
     assert 'aria-hidden="true"' in drawn
-
-
-def test_emblems_of_similar_and_of_random_ids_differ() -> None:
-    similar = {emblem(f"bot_{number:026d}") for number in range(500)}
-    random = {emblem(new_id("bot")) for _ in range(500)}
-
-    assert min(len(similar), len(random)) > 490
-    assert len({drawn.partition("emblem-")[2][:2] for drawn in random}) == len(HUES)
-    assert all(15 > drawn.count("M") > 4 or drawn.count("M") >= 15 for drawn in random)
+    assert (len(similar) > 195, len(random) > 290) == (True, True)
+    assert len({picture.partition("emblem-")[2][:2] for picture in random}) == len(HUES)
+    assert all(picture.count("M") > 4 for picture in random)
+    assert max(map(len, random)) < 500
 
 
 def test_pictures_have_the_hues_of_the_style_sheet() -> None:
     styled = re.findall(r"\.emblem-(\d+) \{ --hue: (\d+); \}", (FOLDER / "site/site.css").read_text())
 
     assert [int(hue) for _, hue in sorted(styled, key=lambda pair: int(pair[0]))] == list(HUES)
-
-
-def test_an_emblem_is_small() -> None:
-    assert max(len(emblem(new_id("bot"))) for _ in range(500)) < 500

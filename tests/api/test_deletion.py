@@ -50,14 +50,8 @@ def plant(service: Service, admin: Person) -> tuple[Person, str, str]:
     assert made.status_code == 201, made.get_data(as_text=True)
     owner.post("/accounts/me/tokens", {"name": f"{MARK} laptop"})
     admin.post(f"/accounts/{owner.id}/tokens", {"name": f"{MARK} desktop"})
-    owner.post("/webhooks", {"url": ADDRESS, "events": ["match.finished"]})
     owner.post("/accounts/me/organiser-request", {"text": f"a {MARK} cup"})
-    rival.post(
-        "/webhooks", {"url": "https://rival.example.org/", "events": ["friendly.requested", "invitation.received"]}
-    )
     rival.ask("PATCH", f"/bots/{rivals}/friendlies", json={"challengers": "on_request"})
-    with service.database.write() as session:
-        session.execute(text("UPDATE webhooks SET status = 'active'"))
     assert owner.post("/friendly-requests", friendly(bot, rivals)).status_code == 201
     for act in ("suspend", "restore"):
         admin.post(f"/accounts/{owner.id}/{act}", {"reason": f"{MARK} reason"})
@@ -136,7 +130,7 @@ def check_export(owner: Person, bot: str, match_id: str, tables: set[str]) -> No
     assert exported["faults"][0]["reply"] == f"{MARK} reply"
     assert [row["match_id"] for row in exported["match_seats"]] == [match_id]
     filled = {name for name, rows in exported.items() if rows}
-    assert {"tokens", "webhooks", "deliveries", "acts", "former_names", "tournaments", "stored_responses"} <= filled
+    assert {"tokens", "acts", "former_names", "tournaments", "stored_responses"} <= filled
     assert "sha256" not in answer.text
     # Every table with a cell of the owner is in the export, except those that repeat what others have.
     exports = {section.model.__tablename__ for section in list_sections().values()}
@@ -155,7 +149,7 @@ def test_E27_an_owner_can_export_everything_and_nothing_of_it_is_left_after_the_
 
     name = f"deleted account {owner.id[-8:]}"
     assert (deleted.status_code, deleted.get_json()["name"]) == (200, name)
-    assert len(before) > 25, sorted(before)
+    assert len(before) > 20, sorted(before)
     assert (traces(service.database), audited(service.database)) == (set(), [])
     assert anybody.get(f"{API}/matches/{match_id}/log").get_data() == log
     assert PLAYED_AS in log.decode()
@@ -163,7 +157,6 @@ def test_E27_an_owner_can_export_everything_and_nothing_of_it_is_left_after_the_
     assert (shown["name"], shown["status"], shown["summary"], shown["link"]) == (PLAYED_AS, "retired", None, None)
     assert (shown["owner_name"], shown["former_names"]) == (name, [])
     assert owner.get("/accounts/me").status_code == 401
-    assert anybody.get(f"{API}/search?q={PLAYED_AS}").get_json()["items"] == []
     with service.database.read() as session:
         assert session.get_one(Bot, bot).erased_at is not None
         assert not session.execute(text(f"SELECT 1 FROM idempotency WHERE account_id = '{owner.id}'")).all()
@@ -176,9 +169,8 @@ def test_E27_a_deleted_bot_keeps_the_names_it_played_under_and_nothing_else(serv
     def delete_as(name: str, bot_id: str = bot) -> Any:
         return owner.post(f"/bots/{bot_id}/delete", {"name": name})
 
-    wrong, first, other, again = (
-        *(delete_as(PLAYED_AS), delete_as(NEVER_PLAYED_AS), delete_as(f"{MARK} two", second), delete_as(PLAYED_AS)),
-    )
+    wrong, first = delete_as(PLAYED_AS), delete_as(NEVER_PLAYED_AS)
+    other, again = delete_as(f"{MARK} two", second), delete_as(PLAYED_AS)
 
     assert (wrong.status_code, fields_of(wrong)) == (422, {"name"})
     assert [answer.get_json()["name"] for answer in (first, other)] == [PLAYED_AS, f"deleted bot {second[-8:]}"]
@@ -233,14 +225,14 @@ def test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first(
     deleted = organiser.post("/accounts/me/delete", {"name": name})
 
     assert (alone.status_code, tournament_id in alone.get_json()["detail"]) == (409, True)
+    assert "end_tournaments" in alone.get_json()["detail"]
     assert deleted.status_code == 200
     shown = owner.get(f"/tournaments/{tournament_id}").get_json()
     assert ([one["id"] for one in shown["organisers"]], shown["contact"]) == ([owner.id], None)
     assert owner.post(f"/tournaments/{tournament_id}/cancel", {}).status_code == 200
     assert owner.get(f"/tournaments/{draft}").status_code == 404
-    assert [[one["id"] for one in owner.get(path).get_json()["organisers"]] for path in others] == [[owner.id]] * len(
-        others
-    )
+    for path in others:
+        assert [one["id"] for one in owner.get(path).get_json()["organisers"]] == [owner.id]
 
 
 def test_E27_the_last_operator_stays_and_operators_delete_no_operators(

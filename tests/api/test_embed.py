@@ -3,7 +3,7 @@
 import re
 
 from tests.api.conftest import Person, Service
-from tests.api.test_queries import BROWSER, ROUTES, address
+from tests.api.test_queries import BROWSER, address, routes
 from tests.database import tournaments
 from tests.database.world import World
 
@@ -55,8 +55,8 @@ def test_it_hides_players_as_the_page_of_the_match_does(service: Service, world:
     assert service.anonymous().get(f"/embed/matches/mat_{'0' * 26}", headers=BROWSER).status_code == 404
 
 
-def test_no_other_response_may_be_framed(admin: Person) -> None:
-    assert any(rule.rule == EMBED for _, rule in ROUTES)
-    for method, rule in ROUTES:
+def test_no_other_response_may_be_framed(service: Service, admin: Person) -> None:
+    assert any(rule.rule == EMBED for _, rule in routes(service.app))
+    for method, rule in routes(service.app):
         with admin.client.open(address(rule), method=method, headers=admin.headers(**BROWSER)) as answer:
             assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"], (method, rule)

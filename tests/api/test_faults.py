@@ -13,33 +13,35 @@ from referee.match.match import Answer
 from referee.matches.logs.recording import BotError, FaultReport, MatchUpdate, record_batch
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
-from referee.workflows.ending.match_end import finish_match
 from tests.api.conftest import Person, Service
-from tests.database.world import World, outcome
+from tests.api.playing import Playing
+from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 ANONYMOUS = ("p_aaaaaaaaaaaaaaaa", "p_bbbbbbbbbbbbbbbb")  # what bots know each other by, by seat
 TIMING = {"total_ms": 11_000, "dns_ms": 0.2, "connect_ms": 0.4, "wait_ms": 10_999.0, "read_ms": 0.0}
 
 
-class Faulty:
+class Faulty(Playing):
     """A rated match, as a runner records it, in which the first bot fails at its first two questions."""
 
     def __init__(self, service: Service, bots: Sequence[str]) -> None:
-        self.world = World(service.database)
+        world = World(service.database)
+        (claim,) = world.claim(match_id=world.match(list(bots), rated=True))
+        super().__init__(world, claim, world.resumed(claim.match_id))
         self.bots = bots
-        self.match_id = self.world.match(list(bots), rated=True)
-        (self.claim,) = self.world.claim(match_id=self.match_id)
-        self.match = self.world.resumed(self.match_id)
         self.asked: list[bytes] = []
         self.hidden: set[str] = set()  # what the rival held unseen at the first question
-        self.recorded = 0
         self.fail("deadline", b"")
         self.fail("bad_json", b'{"decision": \xff')
 
+    def receive(self, answers: int = 1) -> None:
+        for _ in range(answers):
+            self.match.receive(Answer(self.match.requests()[0].seat, choice=0, ms=5))
+
     def fail(self, code: str, reply: bytes) -> None:
-        while (request := next(iter(self.match.requests()))).seat != 0:
-            self.match.receive(Answer(request.seat, choice=0, ms=7))
+        while (request := self.match.requests()[0]).seat != 0:
+            self.receive()
         _, body = messages.Questions(self.match.log.rows[0], 0, ANONYMOUS).encode(request)
         self.asked.append(body)
         if not self.hidden:
@@ -48,22 +50,7 @@ class Faulty:
             self.hands, self.hidden = [hand[:] for hand in hands], set(hands[1]) - set(known[1])
         evidence = FaultReport(request.n, 0, self.bots[0], code, "so it was", body, reply, TIMING)
         self.match.receive(Answer(0, trouble=code, ms=50))
-        self.store(evidence)
-
-    def store(self, *evidence: FaultReport) -> None:
-        with self.world.database.write() as session:
-            lines = self.match.lines[self.recorded :]
-            record = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, lines, fault_reports=evidence)
-            assert not record_batch(session, [record])
-        self.recorded = len(self.match.lines)
-
-    def end(self) -> None:
-        while not self.match.over:
-            for request in self.match.requests():
-                self.match.receive(Answer(request.seat, choice=0, ms=5))
-        with self.world.database.write() as session:
-            tail = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
-            finish_match(session, tail, outcome(self.match), master_key=MASTER_KEY)
+        self.record(fault_reports=[evidence])
 
 
 @pytest.fixture
@@ -86,7 +73,7 @@ def listed(person: Person, path: str) -> list[dict[str, Any]]:
 def test_D1_evidence_is_for_the_owner_at_once_and_for_others_never_or_later(
     faulty: Faulty, owner: Person, rival: Person, organiser: Person, admin: Person
 ) -> None:
-    of_bot, of_match = f"/bots/{faulty.bots[0]}/faults", f"/matches/{faulty.match_id}/faults"
+    of_bot, of_match = f"/bots/{faulty.bots[0]}/faults", f"/matches/{faulty.id}/faults"
     second, first = listed(owner, of_bot)
     one = f"/faults/{first['id']}"
 
@@ -108,7 +95,7 @@ def test_D1_evidence_is_for_the_owner_at_once_and_for_others_never_or_later(
 
 
 def test_evidence_holds_the_exact_question_and_what_came_back(faulty: Faulty, owner: Person) -> None:
-    faults = listed(owner, f"/matches/{faulty.match_id}/faults")
+    faults = listed(owner, f"/matches/{faulty.id}/faults")
     second, first = (owner.get(f"/faults/{fault['id']}").get_json() for fault in faults)
 
     assert [first["request"].encode(), second["request"].encode()] == faulty.asked
@@ -156,41 +143,36 @@ def test_faults_are_filtered_and_paged(faulty: Faulty, owner: Person) -> None:
     path = f"/bots/{faulty.bots[0]}/faults"
 
     assert [fault["code"] for fault in listed(owner, f"{path}?code=deadline")] == ["deadline"]
-    assert len(listed(owner, f"{path}?version=1.0&match={faulty.match_id}")) == 2
+    assert len(listed(owner, f"{path}?version=1.0&match={faulty.id}")) == 2
     assert listed(owner, f"{path}?version=2") == listed(owner, f"{path}?match=mat_{'0' * 26}") == []
     assert owner.get(f"{path}?code=sloth").status_code == 422
     page = owner.get(f"{path}?limit=1").get_json()
     assert len(listed(owner, f"{path}?limit=1&cursor={page['next']}")) == 1
 
 
-def test_the_health_of_a_bot_is_told_by_version_and_day(faulty: Faulty, owner: Person, rival: Person) -> None:
+def test_the_health_of_a_bot_is_told_by_version(faulty: Faulty, owner: Person, rival: Person) -> None:
     path = f"/bots/{faulty.bots[0]}/health"
 
     assert owner.get(path).get_json() == {"bot": faulty.bots[0], "matches": 0, "items": []}
     faulty.end()
     told = owner.get(path).get_json()
     (by_version,) = told["items"]
-    (by_day,) = owner.get(f"{path}?by=day").get_json()["items"]
 
     rows = [row for row in faulty.match.log.rows if row["type"] == "decision" and row["seat"] == 0]
     asked = [row["ms"] for row in rows if row["source"] != "forced"]
-    assert (told["matches"], by_version["matches"], by_version["version"], by_version["day"]) == (1, 1, "1.0", None)
+    assert (told["matches"], by_version["matches"], by_version["version"]) == (1, 1, "1.0")
     assert by_version["decisions"] == len(asked)
     assert by_version["ms"] == {"p50": 5, "p90": sorted(asked)[-(-90 * len(asked) // 100) - 1], "p99": 50, "max": 50}
     assert by_version["faults"] == {"bad_json": 1, "deadline": 1}
-    assert by_day["last_at"].startswith(by_day["day"])
     assert owner.get(path).get_json() == told
     faulty.world.play(faulty.bots)  # all of it stored with the result
     assert owner.get(path).get_json()["matches"] == 2
-    assert owner.get(f"{path}?by=hour").status_code == 422
     assert rival.get(path).status_code == 404
 
 
 def report_errors(faulty: Faulty, *texts: str) -> None:
     errors = [BotError(number, 0, faulty.bots[0], text) for number, text in enumerate(texts)]
-    with faulty.world.database.write() as session:
-        update = MatchUpdate(faulty.match_id, faulty.claim.epoch, faulty.recorded, bot_errors=errors)
-        assert not record_batch(session, [update])
+    faulty.record(bot_errors=errors)
 
 
 def test_errors_that_a_bot_reported_are_counted_by_match_and_version_and_shown_to_its_owner_alone(
@@ -203,9 +185,9 @@ def test_errors_that_a_bot_reported_are_counted_by_match_and_version_and_shown_t
     (item,) = listed(owner, path)
     faulty.end()
     (by_version,) = owner.get(f"/bots/{faulty.bots[0]}/health").get_json()["items"]
-    log = service.person().get(f"/matches/{faulty.match_id}/log")
+    log = service.person().get(f"/matches/{faulty.id}/log")
 
-    assert item.items() >= {"match": faulty.match_id, "seat": 0, "version": "1.0", "errors": 3, "n": 0}.items()
+    assert item.items() >= {"match": faulty.id, "seat": 0, "version": "1.0", "errors": 3, "n": 0}.items()
     assert item["error"].startswith("ValueError: ")
     assert "\x00" not in item["error"]
     assert by_version["errors"] == 3
@@ -230,5 +212,5 @@ def test_errors_are_paged_newest_match_first(faulty: Faulty, owner: Person) -> N
         shown += [(item["match"], item["seat"]) for item in page["items"]]
         cursor = page["next"]
 
-    assert shown == [(second, 0), (second, 1), (faulty.match_id, 0)]
+    assert shown == [(second, 0), (second, 1), (faulty.id, 0)]
     assert owner.get(f"{path}?cursor=nonsense").status_code == 422

@@ -2,21 +2,25 @@
 
 import pytest
 
+from referee.matches.queue import quotas
 from tests.api.conftest import Person, Service, fields_of, friendly
-from tests.api.tournaments import entered, started
+from tests.api.tournaments import entered
 from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
 
 
-def test_E21_an_owner_has_ten_open_friendlies(owner: Person, organiser: Person, mine: str, theirs: str) -> None:
-    made = [owner.post("/matches", friendly(mine, theirs)) for _ in range(10)]
+def test_E21_an_owner_has_a_limited_number_of_open_friendlies(
+    owner: Person, organiser: Person, mine: str, theirs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotas, "MAX_OPEN_FRIENDLIES", 2)
+    made = [owner.post("/matches", friendly(mine, theirs)) for _ in range(2)]
 
     refused = owner.post("/matches", friendly(mine, theirs)).get_json()
 
     assert {answer.status_code for answer in made} == {201}
     assert (refused["status"], refused["code"]) == (409, "quota_exceeded")
     assert refused["detail"] == (
-        "You have 10 open friendlies; the limit is 10. Wait until one is over, or cancel one with "
+        "You have 2 open friendlies; the limit is 2. Wait until one is over, or cancel one with "
         "POST /api/v1/matches/ID/cancel."
     )
     assert organiser.post("/matches", friendly(mine, theirs)).status_code == 201
@@ -28,28 +32,25 @@ def test_E21_a_friendly_has_limited_time(owner: Person, organiser: Person, mine:
     longest, longer = {"budget_ms": 5_000, "bank_ms": 60_000}, {"budget_ms": 5_001, "bank_ms": 60_001}
 
     refused = owner.post("/matches", friendly(mine, theirs, time=longer))
+    arranged = [
+        owner.post("/matches", friendly(mine, theirs)),
+        owner.post("/matches", friendly(mine, theirs, time=longest | {"bank_ms": 0})),
+        owner.post("/matches", friendly(mine, theirs, time=longest)),
+        organiser.post("/matches", friendly(mine, theirs, time=longer)),
+        organiser.post("/matches", friendly(mine, theirs, rated=True)),
+    ]
 
     assert refused.status_code == 422
     assert {error["field"]: error["message"] for error in refused.get_json()["errors"]} == {
         "time.budget_ms": "Must be at most 5000 ms in a friendly. Organisers may set more.",
         "time.bank_ms": "Must be at most 60000 ms in a friendly. Organisers may set more.",
     }
-    assert owner.post("/matches", friendly(mine, theirs, time=longest)).status_code == 201
-    assert organiser.post("/matches", friendly(mine, theirs, time=longer)).status_code == 201
+    may_last_s = [answer.get_json()["may_last_s"] for answer in arranged]
+    assert may_last_s[:2] == [900, 900]  # Saint Poker: 3 x 2 x 30 x 5 s at most
+    assert [answer.status_code for answer in arranged] == [201] * 5
+    assert may_last_s[4] is None
     event = {"name": "Slow cup", "game": "saint-poker", "seats": 2, "time": longer}
     assert organiser.post("/tournaments", event).status_code == 201
-
-
-def test_E21_a_friendly_says_how_long_it_may_last(owner: Person, organiser: Person, mine: str, theirs: str) -> None:
-    slow = {"budget_ms": 5_000, "bank_ms": 0}
-
-    arranged = [
-        owner.post("/matches", friendly(mine, theirs)).get_json(),
-        owner.post("/matches", friendly(mine, theirs, time=slow)).get_json(),
-        organiser.post("/matches", friendly(mine, theirs, rated=True)).get_json(),
-    ]
-
-    assert [match["may_last_s"] for match in arranged] == [900, 900, None]  # Saint Poker: 3 x 2 x 30 x 5 s at most
 
 
 def test_E21_owners_cancel_friendlies_only(service: Service, owner: Person, organiser: Person, mine: str) -> None:
@@ -101,32 +102,20 @@ def rivals_bot(service: Service, rival: Person) -> str:
     return str(service.verified_bot(rival)["id"])
 
 
-def test_a_bot_without_rules_plays_with_anyone(owner: Person, mine: str, theirs: str) -> None:
-    assert owner.get(f"/bots/{theirs}/friendlies").get_json() == {
-        "bot": theirs,
-        "challengers": "anyone",
-        "text": "Anyone may challenge it.",
-        "obstacle": None,
-        "may_request": False,
-    }
-    assert owner.post("/matches", friendly(mine, theirs)).status_code == 201
+def test_only_the_owner_changes_the_rules(owner: Person, rival: Person, mine: str, theirs: str) -> None:
+    without = owner.get(f"/bots/{theirs}/friendlies").get_json()
+    by_another = rival.ask("PATCH", f"/bots/{mine}/friendlies", json={"challengers": "anyone"})
+    changed = owner.ask("PATCH", f"/bots/{mine}/friendlies", json={"challengers": "listed"}).get_json()
 
-
-def test_only_the_owner_changes_the_rules(owner: Person, rival: Person, mine: str) -> None:
-    changed = owner.ask("PATCH", f"/bots/{mine}/friendlies", json={"challengers": "listed"})
-
-    assert rival.ask("PATCH", f"/bots/{mine}/friendlies", json={"challengers": "anyone"}).status_code == 404
-    assert changed.get_json()["challengers"] == "listed"
-    assert changed.get_json()["text"] == "Only accounts that its owner has accepted may challenge it."
-    page = rival.client.get(f"/bots/{mine}").get_data(as_text=True)
-    assert "Only accounts that its owner has accepted may challenge it." in page
-
-
-def test_bad_rules_are_refused_with_the_field(owner: Person, mine: str) -> None:
+    text = {"challengers": "anyone", "text": "Anyone may challenge it."}
+    assert without == {"bot": theirs, **text, "obstacle": None, "may_request": False}
+    assert by_another.status_code == 404
+    assert changed["challengers"] == "listed"
+    assert changed["text"] == "Only accounts that its owner has accepted may challenge it."
+    assert changed["text"] in rival.client.get(f"/bots/{mine}").text
     for wrong in ({}, {"challengers": "friends"}):
         answer = owner.ask("PATCH", f"/bots/{mine}/friendlies", json=wrong)
-        assert answer.status_code == 422
-        assert fields_of(answer) == {"challengers"}
+        assert (answer.status_code, fields_of(answer)) == (422, {"challengers"})
 
 
 def test_a_refusal_of_a_friendly_says_why(
@@ -136,19 +125,17 @@ def test_a_refusal_of_a_friendly_says_why(
     blocked = owner.post("/matches", friendly(mine, rivals_bot))
     rival.ask("DELETE", f"/challengers/{owner.id}")
     rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "nobody"})
-    refused = owner.post("/matches", friendly(mine, rivals_bot))
-    of_organiser = organiser.post("/matches", friendly(mine, rivals_bot))
+    refused, of_organiser = (person.post("/matches", friendly(mine, rivals_bot)) for person in (owner, organiser))
 
+    switched_off = "has switched friendlies with other accounts off."
     for answer, sentence in (
-        (blocked, "does not play friendlies with your account."),
-        (refused, "has switched friendlies with other accounts off."),
-        (of_organiser, "has switched friendlies with other accounts off."),
+        *((blocked, "does not play friendlies with your account."), (refused, switched_off)),
+        (of_organiser, switched_off),
     ):
         assert (answer.status_code, answer.get_json()["code"]) == (403, "forbidden")
         assert answer.get_json()["detail"].endswith(sentence)
     assert owner.get(f"/bots/{rivals_bot}/friendlies").get_json()["obstacle"] == refused.get_json()["detail"]
     assert organiser.post("/matches", friendly(mine, rivals_bot, rated=True)).status_code == 201
-    assert started(service, organiser, 2)
 
 
 def test_listed_accounts_are_shown_to_their_owner(owner: Person, rival: Person, mine: str, rivals_bot: str) -> None:

@@ -1,30 +1,22 @@
-"""A disk that is really full, under the database of two processes: nothing happens by half, and reads go on."""
+"""A disk that is really full, under the database of the API and of another process: nothing happens by half."""
 
-import json
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
+from api import create_app
 from referee.accounts import accounts
 from referee.db.engine import Database
 from referee.errors import Unavailable
-from tests.api.serving import Server, serving
+from tests.api.conftest import API, Service
+from tests.database.databases import write_upgraded
 from tests.database.full_disk import fill, mounted
-from tests.end_to_end.processes import until
+from tests.surroundings import settings_for
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    with mounted(tmp_path / "disk", mib=12) as folder:
-        yield folder
-
-
-def post(server: Server, name: str) -> tuple[int, bool]:
+def post(service: Service, name: str) -> tuple[int, bool]:
     """Return the status of an attempt to open an account, and whether the reply asks to come back."""
-    body = json.dumps({"name": name}).encode()
-    reply = server.ask("POST", "/api/v1/accounts", ["Content-Type: application/json"], body)
-    return reply.status, "retry-after" in reply.headers
+    reply = service.anonymous().post(f"{API}/accounts", json={"name": name})
+    return reply.status_code, "Retry-After" in reply.headers
 
 
 def store(database: Database, name: str) -> bool:
@@ -37,24 +29,24 @@ def store(database: Database, name: str) -> bool:
     return True
 
 
-def test_E25_K16_a_full_disk_is_told_by_all_processes_and_forgotten_when_there_is_room(disk: Path) -> None:
-    with serving(disk, 4) as server:
-        other = Database(f"sqlite:///{disk / 'referee.db'}", write_wait_s=30)
-        assert (post(server, "first api"), store(other, "first other")) == ((201, False), True)
+def test_E25_K16_a_full_disk_is_told_and_forgotten_when_there_is_room(tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", mib=12) as disk:
+        settings = replace(settings_for(disk), rate_limits=False, database_url=write_upgraded(disk / "referee.db"))
+        service, other = Service(create_app(settings), settings), Database(settings.database_url, write_wait_s=30)
+        assert (post(service, "first api"), store(other, "first other")) == ((201, False), True)
         filler = fill(disk)
         names = iter(range(1000))
-        while post(server, f"filling {next(names)}")[0] == 201:  # the write-ahead log may have room left
+        while post(service, f"filling {next(names)}")[0] == 201:  # the write-ahead log may have room left
             pass
 
-        full = post(server, "lost api"), store(other, "lost other")
-        read = server.ask("GET", "/api/v1/bots").status
-        # The result of the last check is kept for 3 s.
-        ready = until(lambda: (r := server.ask("GET", "/readyz")).status == 503 and r, "readiness that tells it", 30)
+        full = post(service, "lost api"), store(other, "lost other")
+        read, ready = (service.anonymous().get(path) for path in (f"{API}/bots", "/readyz"))
         filler.unlink()
-        after = post(server, "lost api"), store(other, "lost other")
-        other.dispose()
+        after = post(service, "lost api"), store(other, "lost other")
+        for database in (service.database, other):
+            database.dispose()
 
     assert full == ((503, True), False)
-    assert read == 200
-    assert (ready.status, ready.json()["database"]) == (503, "unwritable")
+    assert read.status_code == 200
+    assert (ready.status_code, ready.get_json()["database"]) == (503, "unwritable")
     assert after == ((201, False), True)  # each name is free: nothing of it was stored

@@ -1,13 +1,11 @@
 """The catalogue of games over HTTP."""
 
-import pytest
-
 from referee.games import catalogue
 from referee.rulebook import rules_page
 from tests.api.conftest import API, Service
 
 
-def test_the_catalogue_tells_all_a_form_needs(service: Service) -> None:
+def test_the_catalogue_tells_all_a_form_needs_and_rules_are_served_as_they_are_written(service: Service) -> None:
     games = service.anonymous().get(f"{API}/games").get_json()["items"]
 
     assert {game["name"] for game in games} == catalogue().keys()
@@ -26,25 +24,15 @@ def test_the_catalogue_tells_all_a_form_needs(service: Service) -> None:
                     assert option["default"] in option["choices"]
                 case "list":
                     assert set(option["default"]) <= set(option["choices"])
-
-
-def test_the_defaults_of_the_catalogue_make_a_match(service: Service) -> None:
-    for game in service.anonymous().get(f"{API}/games").get_json()["items"]:
         options = {option["name"]: option["default"] for option in game["options"]}
-
         assert not catalogue()[game["name"]].start(game["seats"]["minimum"], options).over
+        rules = service.anonymous().get(f"{API}/games/{game['name']}/rules")
+        assert (rules.status_code, rules.content_type) == (200, "text/markdown; charset=utf-8")
+        assert rules.text == rules_page(game["name"])
 
 
-def test_the_rules_page_is_served_as_it_is_written(service: Service) -> None:
-    for name in catalogue():
-        answer = service.anonymous().get(f"{API}/games/{name}/rules")
+def test_a_game_that_is_not_there_is_not_found(service: Service) -> None:
+    for path in ("whist", "whist/rules", "..%2f..%2fREADME/rules", "saint-poker/rules/more"):
+        answer = service.anonymous().get(f"{API}/games/{path}")
 
-        assert (answer.status_code, answer.content_type) == (200, "text/markdown; charset=utf-8")
-        assert answer.get_data(as_text=True) == rules_page(name)
-
-
-@pytest.mark.parametrize("path", ["whist", "whist/rules", "..%2f..%2fREADME/rules", "saint-poker/rules/more"])
-def test_a_game_that_is_not_there_is_not_found(service: Service, path: str) -> None:
-    answer = service.anonymous().get(f"{API}/games/{path}")
-
-    assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")
+        assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), path

@@ -1,7 +1,7 @@
-"""A Python client that openapi-python-client generates from openapi.yaml, without any configuration."""
+"""A Python client that openapi-python-client generates from the document of the API."""
 
 import inspect
-import os
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,10 +14,9 @@ import pytest
 
 from referee.match.verification import verify
 from tests.api.in_thread import api_in_thread
-from tests.api.test_openapi import OPERATIONS
+from tests.api.test_openapi import document, operations
 from tests.database import tournaments
 
-DOCUMENT = Path(__file__).parents[2] / "openapi.yaml"
 PACKAGE = "generated_client"
 CONTENT = b'{"row":0}\n'
 
@@ -26,11 +25,13 @@ Find = Callable[[str], Any]  # a module of the client, by the name of an operati
 
 @pytest.fixture(scope="module")
 def find(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Find]:
-    folder, tools = tmp_path_factory.mktemp("client"), Path(sys.executable).parent
-    command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", str(DOCUMENT), "--meta", "none"]
+    folder = tmp_path_factory.mktemp("client")
+    options = {"path": folder / "openapi.json", "config": folder / "config.yml", "output-path": folder / PACKAGE}
+    options["path"].write_text(json.dumps(document()))  # it reads YAML slowly
+    options["config"].write_text("post_hooks: []")  # the client need not be formatted
+    arguments = [f"--{name}={value}" for name, value in {**options, "meta": "none"}.items()]
     made = subprocess.run(
-        [*command, "--output-path", str(folder / PACKAGE), "--fail-on-warning"],
-        env=os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"},  # it formats the client with ruff
+        [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -69,7 +70,7 @@ def test_it_registers_a_bot_reads_standings_and_downloads_a_log(find: Find, tmp_
 def test_it_returns_what_is_not_json_as_text_or_bytes(find: Find) -> None:
     downloads = {
         f"api.{operation['tags'][0]}.{operation['operationId'].replace('.', '_')}": media_type
-        for (_, method), operation in OPERATIONS.items()
+        for (_, method), operation in operations().items()
         if method == "get"
         for media_type in [next(iter(operation["responses"]["200"]["content"]))]
         if media_type != "application/json"

@@ -1,16 +1,16 @@
-"""The service under gunicorn with threads: raw bytes, floods, missing file descriptors, and a killed process."""
+"""The service under gunicorn with threads: raw bytes, floods, and missing file descriptors."""
 
 import contextlib
 import http.client
-import json
 import resource
 import socket
+import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from api.body import MAX_BYTES
+from api.health import checks
 from referee.runtime.open_files import count_open_files
 from tests.api.serving import Reply, Server, read_reply, serving
 from tests.end_to_end.processes import children, until
@@ -20,21 +20,13 @@ JSON = ["Content-Type: application/json"]
 POST = b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 MANY_HEADERS = b"".join(b"X-%d: y\r\n" % number for number in range(200))
-SPARE, LIMIT = 8, 200  # file descriptors
+SPARE = 8  # file descriptors
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    root = str(Path(__file__).parents[2])
-    with serving(tmp_path_factory.mktemp("served"), THREADS, app="tests.api.dying_app:app", PYTHONPATH=root) as running:
+    with serving(tmp_path_factory.mktemp("served"), THREADS) as running:
         yield running
-
-
-def open_account(server: Server, name: str) -> tuple[str, str]:
-    """Return the id of a new account, and its token."""
-    made = server.ask("POST", "/api/v1/accounts", JSON, json.dumps({"name": name}).encode())
-    assert made.status == 201, made.body
-    return made.json()["id"], made.json()["token"]["token"]
 
 
 def send(server: Server, sent: bytes) -> Reply:
@@ -122,7 +114,7 @@ def test_E12_forty_half_sent_requests_hold_up_nobody(server: Server) -> None:
 
 
 def test_E7_the_log_of_the_server_holds_no_token(server: Server) -> None:
-    _, token = open_account(server, "Ann Other")
+    token = server.ask("POST", "/api/v1/accounts", JSON, b'{"name": "Ann Other"}').json()["token"]["token"]
     server.ask("GET", f"/api/v1/accounts/me?token={token}")
     server.ask("GET", "/api/v1/accounts/me", [f"Authorization: Bearer {token}"])
 
@@ -164,13 +156,15 @@ def count(pid: int) -> int:
 
 def test_K24_readiness_tells_that_few_file_descriptors_are_left(server: Server, worker: int) -> None:
     assert server.ask("GET", "/readyz").json()["files"] == "ok"
-    limit_files(worker, LIMIT)
+    limit = count(worker) + 50
+    limit_files(worker, limit)
 
     with contextlib.ExitStack() as opened:
-        while count(worker) < 0.92 * LIMIT:  # connections between two requests take no thread
+        while count(worker) < 0.92 * limit:  # connections between two requests take no thread
             kept = opened.enter_context(server.connect())
             kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             assert kept.recv(4096).startswith(b"HTTP/1.1 200")
+        time.sleep(checks.CACHED_S)  # for so long, the answer may be the one before
         found = until(lambda: (r := server.ask("GET", "/readyz").json())["files"] == "short" and r, "a word", 30)
 
     assert found["status"] == "degraded"
@@ -183,19 +177,3 @@ def test_K24_an_api_without_file_descriptors_says_so_and_serves_on(server: Serve
         for _ in range(3 * SPARE):
             silent.enter_context(server.connect())
         until(lambda: b"files_running_out" in server.log.read_bytes(), "a word in the log", 30)
-
-
-def test_K6_a_post_whose_process_was_killed_has_one_effect_and_one_response(server: Server) -> None:
-    owner, token = open_account(server, "Killed")
-    headers = [f"Authorization: Bearer {token}", *JSON, "Idempotency-Key: k1"]
-    body = b'{"name": "My bot", "url": "https://bot.example.org/"}'
-    (before,) = children(server.pid)
-
-    lost = server.ask("POST", "/api/v1/bots", [*headers, "X-Dies: after"], body)
-    until(lambda: (now := children(server.pid)) and before not in now, "another process", 60)
-    again = server.ask("POST", "/api/v1/bots", headers, body)
-
-    assert (lost.status, lost.body) == (0, b"")  # neither status nor body arrived
-    assert (again.status, again.headers.get("idempotency-replayed")) == (201, "true")
-    own = server.ask("GET", f"/api/v1/bots?owner={owner}").json()["items"]
-    assert [bot["id"] for bot in own] == [again.json()["id"]]

@@ -2,30 +2,28 @@
 
 import re
 
-import pytest
-
 from tests.api.conftest import API, Person, Service, Start
 
 PUBLIC = ["/games", "/bots", "/matches", "/ladders", "/tournaments", "/openapi.json"]
 
 
-@pytest.mark.parametrize("path", [*PUBLIC, "/nope", "/accounts/me"])
 def test_E17_E18_every_answer_carries_the_security_headers_and_public_reads_are_open_to_any_page(
-    service: Service, owner: Person, path: str
+    service: Service, owner: Person
 ) -> None:
-    headers = service.anonymous().get(API + path, headers={"Origin": "https://evil.example"}).headers
+    for path in (*PUBLIC, "/nope", "/accounts/me"):
+        headers = service.anonymous().get(API + path, headers={"Origin": "https://evil.example"}).headers
 
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Referrer-Policy"] == "no-referrer"
-    assert headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
-    assert re.fullmatch("req_[0-9a-f]{20}", headers["X-Request-Id"])
-    assert headers["Cache-Control"] == "no-cache"
-    assert "Authorization" in headers["Vary"]
-    is_public = path != "/accounts/me"
-    assert headers.get("Access-Control-Allow-Origin") == ("*" if is_public else None)
-    assert headers["Cross-Origin-Resource-Policy"] == ("cross-origin" if is_public else "same-origin")
-    assert "Access-Control-Allow-Credentials" not in headers
-    assert owner.get(path).headers["Cache-Control"] == "no-store"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
+        assert re.fullmatch("req_[0-9a-f]{20}", headers["X-Request-Id"])
+        assert headers["Cache-Control"] == "no-cache"
+        assert "Authorization" in headers["Vary"]
+        is_public = path != "/accounts/me"
+        assert headers.get("Access-Control-Allow-Origin") == ("*" if is_public else None)
+        assert headers["Cross-Origin-Resource-Policy"] == ("cross-origin" if is_public else "same-origin")
+        assert "Access-Control-Allow-Credentials" not in headers
+        assert owner.get(path).headers["Cache-Control"] == "no-store"
 
 
 def test_every_request_has_an_id_of_its_own_that_the_client_does_not_choose(service: Service) -> None:
@@ -70,8 +68,8 @@ def test_E13_only_hosts_on_the_list_are_served(start: Start) -> None:
     assert {status(host) for host in ("evil.example", "referee.example.evil", "referee.example@evil", "")} == {400}
 
 
-@pytest.mark.parametrize("host", ["a/b", "a b", "a@b", "a,b", "a?b"])
-def test_E13_a_bad_host_is_refused(service: Service, host: str) -> None:
-    answer = service.anonymous().get("/healthz", environ_overrides={"HTTP_HOST": host})
+def test_E13_a_bad_host_is_refused(service: Service) -> None:
+    for host in ("a/b", "a b", "a@b", "a,b", "a?b"):
+        answer = service.anonymous().get("/healthz", environ_overrides={"HTTP_HOST": host})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (400, "bad_host")
+        assert (answer.status_code, answer.get_json()["code"]) == (400, "bad_host"), host

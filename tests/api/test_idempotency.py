@@ -1,7 +1,8 @@
 """A POST repeated with its key."""
 
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
@@ -41,35 +42,27 @@ def test_E9_another_request_with_the_key_is_refused(service: Service, owner: Per
     assert owner.get(f"/bots/{bot['id']}").get_json()["status"] == "unverified"
 
 
-def tamper(one: Any, other: Any) -> None:
-    one.body = bytes([one.body[0] ^ 1]) + one.body[1:]
-
-
-def swap(one: Any, other: Any) -> None:
-    one.body, other.body = other.body, one.body
-
-
-@pytest.mark.parametrize("change", [tamper, swap])
+@pytest.mark.parametrize("is_swapped", [False, True])
 def test_E7_E9_the_kept_answer_shows_no_token_and_is_not_given_once_it_was_changed(
-    service: Service, owner: Person, change: Any
+    service: Service, owner: Person, is_swapped: bool
 ) -> None:
     token = keyed(owner, "/accounts/me/tokens", LAPTOP).get_json()["token"]
     keyed(owner, "/accounts/me/tokens", LAPTOP, "k2")
     with service.database.write() as session:
         one, other = session.query(Idempotency).order_by(Idempotency.key)
         kept = one.body or b""
-        change(one, other)
+        one.body = other.body if is_swapped else bytes([kept[0] ^ 1]) + kept[1:]
 
     answer = keyed(owner, "/accounts/me/tokens", LAPTOP)
     assert (answer.status_code, answer.get_json()["code"]) == (409, "conflict")
     assert not [text for text in (token.encode(), b"laptop") if text in kept]
 
 
-@pytest.mark.parametrize("key", ["", " ", "a b", "x" * 201, "ü"])
-def test_E9_a_key_that_is_no_key_is_refused(owner: Person, key: str) -> None:
-    answer = keyed(owner, "/bots", BOT, key)
+def test_E9_a_key_that_is_no_key_is_refused(owner: Person) -> None:
+    for key in ("", " ", "a b", "x" * 201, "ü"):
+        answer = keyed(owner, "/bots", BOT, key)
 
-    assert (answer.status_code, fields_of(answer)) == (422, {"Idempotency-Key"})
+        assert (answer.status_code, fields_of(answer)) == (422, {"Idempotency-Key"}), key
     assert keyed(owner, "/bots", BOT, "x" * 200).status_code == 201
 
 
@@ -86,3 +79,21 @@ def test_E10_of_two_edits_at_once_one_is_refused(service: Service, owner: Person
 
     assert statuses[0] == 200
     assert set(statuses[1:]) <= {409, 412}
+
+
+def test_E9_K6_a_post_whose_process_was_killed_has_one_effect_and_one_response(service: Service, owner: Person) -> None:
+    owner.get("/accounts/me")  # notes the use of the token
+    service.database.dispose()  # connections outlive no fork
+    if (pid := os.fork()) == 0:
+        try:
+            keyed(owner, "/bots", BOT)
+        finally:
+            os.kill(os.getpid(), signal.SIGKILL)  # after the commit, before anything is sent
+
+    _, status = os.waitpid(pid, 0)
+    again = keyed(owner, "/bots", BOT)
+
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert (again.status_code, again.headers.get("Idempotency-Replayed")) == (201, "true")
+    own = owner.get(f"/bots?owner={owner.id}").get_json()["items"]
+    assert [bot["id"] for bot in own] == [again.get_json()["id"]]

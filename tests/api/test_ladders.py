@@ -4,22 +4,22 @@ import re
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import select
 
 from referee.bots import house_bots
 from referee.games import catalogue
-from referee.ladders import official_matches, rating_errors
+from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder, LadderMember
 from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.test_site_tournaments import words
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 
-def test_F12_a_ladder_shows_ratings_as_of_a_result(service: Service, owner: Person) -> None:
-    result = service.played(owner, service.person(), service.person())
+def test_F12_a_ladder_shows_ratings_as_of_a_result(service: Service, world: World) -> None:
+    result = world.play(world.bots(3))
     client = service.anonymous()
 
     (ladder,) = client.get(f"{API}/ladders").get_json()["items"]
@@ -30,33 +30,8 @@ def test_F12_a_ladder_shows_ratings_as_of_a_result(service: Service, owner: Pers
     assert sum(row["rating_micro"] for row in shown["items"]) == 3 * 1_500_000_000
     assert [row["rating"] for row in shown["items"]] == [round(row["rating_micro"] / 1e6, 1) for row in shown["items"]]
     assert [row["rank"] for row in shown["items"]] == sorted(row["rank"] for row in shown["items"])
-
-
-def test_the_history_of_a_rating_is_a_chain(service: Service, world: World) -> None:
-    bots = world.bots(2)
-    for _ in range(3):
-        world.play(bots)
-    client = service.anonymous()
-    ladder_id = client.get(f"{API}/ladders").get_json()["items"][0]["id"]
-    path = f"{API}/ladders/{ladder_id}/history?bot={bots[0]}"
-
-    moves = client.get(path).get_json()["items"]
-    first_page = client.get(f"{path}&limit=2").get_json()
-    second_page = client.get(f"{path}&limit=2&cursor={first_page['next']}").get_json()
-
-    assert len(moves) == 3
-    assert [move["before_micro"] for move in moves[:-1]] == [move["after_micro"] for move in moves[1:]]
-    assert first_page["items"] + second_page["items"] == moves
-    assert second_page["next"] is None
-
-
-def test_a_history_needs_a_bot_that_exists(service: Service, owner: Person) -> None:
-    service.played(owner, service.person())
-    ladder_id = owner.get("/ladders").get_json()["items"][0]["id"]
-
-    assert fields_of(owner.get(f"/ladders/{ladder_id}/history")) == {"bot"}
-    assert owner.get(f"/ladders/{ladder_id}/history?bot=bot_{'0' * 26}").status_code == 404
-    assert owner.get(f"/ladders/lad_{'0' * 26}").status_code == 404
+    assert ladder["members"] == 0  # a variant has none
+    assert client.get(f"{API}/ladders/lad_{'0' * 26}").status_code == 404
 
 
 def test_a_ladder_is_shown_as_of_any_entry(service: Service, owner: Person, organiser: Person, admin: Person) -> None:
@@ -72,7 +47,9 @@ def test_a_ladder_is_shown_as_of_any_entry(service: Service, owner: Person, orga
     after = owner.get(path).get_json()
     still = owner.get(f"{path}?as_of=2").get_json()
     own_rank = owner.get(f"{path}/ranks/{bots[0]}").get_json()
-    moves = owner.get(f"{path}/history?bot={bots[0]}").get_json()["items"]
+    history = f"{path}/history?bot={bots[0]}"
+    moves, first_page = owner.get(history).get_json()["items"], owner.get(f"{history}&limit=2").get_json()
+    second_page = owner.get(f"{history}&limit=2&cursor={first_page['next']}").get_json()
 
     assert (now["as_of_seq"], then["as_of_seq"], now["frozen_reason"]) == (2, 1, None)
     assert [row["games"] for row in then["items"]] == [1, 1]
@@ -89,30 +66,14 @@ def test_a_ladder_is_shown_as_of_any_entry(service: Service, owner: Person, orga
         (2, "result", second.match_id, None),
         (1, "result", first.match_id, None),
     ]
+    assert [move["before_micro"] for move in moves[:-1]] == [move["after_micro"] for move in moves[1:]]
+    assert (first_page["items"] + second_page["items"], second_page["next"]) == (moves, None)
+    assert fields_of(owner.get(f"{path}/history")) == {"bot"}
+    assert owner.get(f"{path}/history?bot=bot_{'0' * 26}").status_code == 404
     assert fields_of(owner.get(f"{path}?as_of=4")) == {"as_of"}
     assert fields_of(owner.get(f"{path}?as_of=-1")) == {"as_of"}
     assert owner.get(f"{path}/ranks/bot_{'0' * 26}").status_code == 404
     assert owner.get(f"{path}/ranks/{service.verified_bot(owner)['id']}").status_code == 404
-
-
-def test_no_request_fits_the_strengths(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(service.database)
-    bots = world.bots(2)
-    ladder_id = str(world.play(bots).ladder_id)
-    monkeypatch.setattr("referee_extras.analysis.strengths.fit", None)  # nothing is fitted for a request
-    monkeypatch.setattr("referee_extras.analysis.strengths.load_results", None)
-    client = service.anonymous()
-
-    before = client.get(f"{API}/ladders/{ladder_id}").get_json()["items"]
-    rating_errors.refresh_errors(service.database, ladder_id)
-    after = client.get(f"{API}/ladders/{ladder_id}").get_json()["items"]
-    (listed,) = client.get(f"{API}/ladders").get_json()["items"]
-
-    missing = {"strength": None, "strength_error": None}
-    assert all(row | missing == row for row in before)
-    assert all(0 < row["strength_error"] < 600 and 1_000 < row["strength"] < 2_000 for row in after)
-    assert [row | missing for row in after] == before
-    assert listed["members"] == 0  # a variant has none
 
 
 SITE = ("/", "/games", "/ladders", "/bots", "/tournaments", "/matches", "/guides", "/register", "/account", "/organise")
@@ -125,20 +86,17 @@ def prepare(service: Service) -> None:
         sync_ladders(session, load_official_ladders())
 
 
-def words(page: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
-
-
-def test_links_to_a_place_of_a_page_of_the_site_lead_to_that_place(service: Service, owner: Person) -> None:
-    service.played(owner, service.person())
-    service.played(owner, service.person(), game="pool-nap")
+def test_links_to_a_place_of_a_page_of_the_site_lead_to_that_place(service: Service, world: World) -> None:
+    bots = world.bots(2)
+    for game in ("saint-poker", "pool-nap"):
+        world.play(bots, game=game)
     prepare(service)
     client = service.anonymous()
     pages = {path: client.get(path).text for path in SITE}
     links = {(path, *link) for path, page in pages.items() for link in re.findall(r'href="(/[^"#?]*)#([^"]+)"', page)}
 
     assert {("/games", "/ladders", game) for game in catalogue()} <= links
-    targets = {target: client.get(target).text for _, target, _ in links}
+    targets = {target: client.get(target).text for target in {target for _, target, _ in links}}
     assert [link for link in sorted(links) if f'id="{link[2]}"' not in targets[link[1]]] == []
     for page in targets.values():
         ids = re.findall(r' id="([^"]+)"', page)
@@ -149,8 +107,8 @@ def change(owner: Person, bot: str, **changes: Any) -> Any:
     return owner.ask("PATCH", f"/bots/{bot}/ladders", json=changes)
 
 
-def test_pages_show_official_ladders_and_variants(service: Service, owner: Person) -> None:
-    service.played(owner, service.person(), game="pool-nap")
+def test_pages_show_official_ladders_and_variants(service: Service, owner: Person, world: World) -> None:
+    world.play(world.bots(2), game="pool-nap")
     prepare(service)
     bot = service.verified_bot(owner, "saint-poker")
     client = service.anonymous()
@@ -171,7 +129,7 @@ def test_pages_show_official_ladders_and_variants(service: Service, owner: Perso
     assert 'id="official"' in client.get(f"/bots/{bot['id']}").text
 
 
-def test_owners_switch_the_play_of_their_bots(service: Service, owner: Person) -> None:
+def test_owners_switch_the_play_of_their_bots_by_settings_that_can_be(service: Service, owner: Person) -> None:
     prepare(service)
     bot = service.verified_bot(owner)["id"]
     before = owner.get(f"/bots/{bot}/ladders").get_json()
@@ -187,6 +145,12 @@ def test_owners_switch_the_play_of_their_bots(service: Service, owner: Person) -
     (poker,) = [one for one in on["ladders"] if one["game"] == "saint-poker"]
     assert [poker[name] for name in ("matches", "matches_today", "extra_today", "immediate_matches")] == [0, 0, 0, 30]
     assert {"due_at", "last_match_at"} <= {*poker}
+    wrong: list[dict[str, Any]] = [{}, {"play": "asked"}, {"games": []}, {"games": ["whist"]}, {"unlisted": ["x"]}]
+    for changes in [*wrong, {"rivals": []}, {"daily_maximum": 0}]:
+        assert change(owner, bot, **changes).status_code == 422, changes
+    assert change(service.person(), bot, play="off").status_code == 404
+    assert owner.post(f"/bots/{bot}/retire").status_code == 200
+    assert change(owner, bot, play="on").status_code == 409
 
 
 def test_an_unlisted_ladder_is_found_by_its_id_alone(service: Service, owner: Person) -> None:
@@ -210,18 +174,6 @@ def test_an_unlisted_ladder_is_found_by_its_id_alone(service: Service, owner: Pe
     assert ladder_id not in {one["id"] for one in owner.get("/ladders").get_json()["items"]}
     for path in ("/", "/ladders", "/games", "/games/saint-poker", "/search?q=League"):
         assert ladder_id not in client.get(path).text
-
-
-def test_wrong_settings_are_refused(service: Service, owner: Person) -> None:
-    prepare(service)
-    bot = service.verified_bot(owner)["id"]
-
-    wrong: list[dict[str, Any]] = [{}, {"play": "asked"}, {"games": []}, {"games": ["whist"]}, {"unlisted": ["x"]}]
-    for changes in [*wrong, {"rivals": []}, {"daily_maximum": 0}]:
-        assert change(owner, bot, **changes).status_code == 422, changes
-    assert change(service.person(), bot, play="off").status_code == 404
-    assert owner.post(f"/bots/{bot}/retire").status_code == 200
-    assert change(owner, bot, play="on").status_code == 409
 
 
 def test_a_match_of_a_ladder_is_marked_and_is_no_friendly(service: Service, owner: Person) -> None:

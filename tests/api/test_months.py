@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 
 import pytest
 from click.testing import CliRunner
-from flask.testing import FlaskClient
 from sqlalchemy import insert, update
 from werkzeug.serving import make_server
 
@@ -16,14 +15,12 @@ from referee.cli.main import main
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
-from tests.api.conftest import Service
+from tests.api.conftest import API, Service
+from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
 from tests.database.world import World
 
-API = "/api/v1"
-HTML = {"Accept": "text/html"}
 OCTOBER = date(2026, 10, 1)
 RATING = 1_700 * MICRO
-PAYLOAD = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
@@ -51,12 +48,6 @@ def champion(service: Service) -> tuple[str, str]:
 @pytest.fixture
 def ladder(champion: tuple[str, str]) -> str:
     return champion[1]
-
-
-def text_of(client: FlaskClient, path: str) -> str:
-    answer = client.get(path, headers=HTML)
-    assert answer.status_code == 200, answer.get_data(as_text=True)
-    return answer.get_data(as_text=True)
 
 
 def test_the_months_of_a_ladder_are_listed_with_their_champions(service: Service, ladder: str) -> None:
@@ -104,11 +95,15 @@ def test_a_month_has_its_final_standings_also_as_a_file(service: Service, champi
     assert not any("error" in row for row in (present, rank, found["champion"], *rows))
 
 
-def test_a_month_without_standings_is_not_found(service: Service, ladder: str) -> None:
-    for month in ("2026-08", "2026-13", "2026-1", "1999-10", "november", "2026-10-01"):
-        for path in (month, f"{month}.csv"):
-            answer = service.anonymous().get(f"{API}/ladders/{ladder}/months/{path}")
-            assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), path
+def test_a_month_without_standings_is_not_found(service: Service, world: World) -> None:
+    client, path = service.anonymous(), f"/ladders/{world.play(world.bots(2)).ladder_id}/months"
+
+    assert "No month of this ladder is over yet." in text_of(client, path)
+    assert client.get(f"{path}/2026-10", headers=HTML).status_code == 404
+    for month in ("2026-10", "2026-13", "2026-1", "1999-10", "november", "2026-10-01"):
+        for name in (month, f"{month}.csv"):
+            answer = client.get(f"{API}{path}/{name}")
+            assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), name
 
 
 def test_pages_show_months_champions_and_errors_of_strengths(service: Service, champion: tuple[str, str]) -> None:
@@ -129,23 +124,13 @@ def test_pages_show_months_champions_and_errors_of_strengths(service: Service, c
         assert f'href="/ladders/{ladder}/months/2026-10"' in page, path
     assert "Champion of" in shown[f"/bots/{bot}"]
     assert "Champions of October 2026" in shown.pop("/")
+    assert "/months/2026-10" not in text_of(client, f"/ladders/{ladder}?page=2")
     for page in (month, *shown.values()):
         assert "<img src=x" not in page
         text = re.sub(r"<[^>]+>", " ", page).replace("\u202f", "")
         assert set(re.findall(r"(\S+)\s+±\s+(\d\S*)", text)) == {("1598", "34")}
         assert "1700.0" in text
     assert "95 % interval: 1\u202f564 to 1\u202f632" in shown[f"/ladders/{ladder}"]
-    badge = client.get(f"/bots/{bot}/badge.svg").text
-    assert ("1\u202f700" in badge, "±" in badge) == (True, False)
-
-
-def test_the_page_of_months_says_when_the_first_comes(service: Service, world: World) -> None:
-    result = world.play(world.bots(2))
-
-    page = text_of(service.anonymous(), f"/ladders/{result.ladder_id}/months")
-
-    assert "No month of this ladder is over yet." in page
-    assert service.anonymous().get(f"/ladders/{result.ladder_id}/months/2026-10", headers=HTML).status_code == 404
 
 
 def test_the_command_shows_a_month(service: Service, ladder: str) -> None:

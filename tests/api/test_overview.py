@@ -19,7 +19,8 @@ from tests.api.conftest import API, Service
 from tests.api.playing import Playing
 from tests.api.test_site_tournaments import read, words
 from tests.database import tournaments
-from tests.database.world import World, played
+from tests.database.world import World, manifest_of
+from tests.match.playing import chance, header, played
 
 
 def overview(service: Service) -> Any:
@@ -67,32 +68,30 @@ def test_running_matches_have_their_public_scores(service: Service, world: World
     assert len(rows) < delayed.recorded
 
 
-def test_each_game_names_the_member_of_its_events_with_the_scores(service: Service, world: World) -> None:
-    for game in catalogue():
-        bots = [service.verified_bot(service.person(), game)["id"] for _ in range(4)]
-        playing = begin(world, game=game, seated=bots)
-        played(playing.match)
-
-        score = score_of(playing)
-
-        assert score.scores == playing.match.state.scores()
-        assert score.round
+def score_of(match: Match) -> LiveScore:
+    rows = match.log.rows
+    stored = StoredMatch(game=rows[0]["game"], seats=len(rows[0]["players"]))
+    return read_live_score(stored, PublicView(rows[0]).add(rows))
 
 
-def score_of(playing: Playing) -> LiveScore:
-    rows = playing.match.log.rows
-    return read_live_score(stored(playing.world, playing.id), PublicView(rows[0]).add(rows))
+@pytest.mark.parametrize("game", catalogue())
+def test_each_game_names_the_member_of_its_events_with_the_scores(game: str) -> None:
+    match = played(header(game, 4), lambda request: Answer(request.seat, choice=0))
+
+    score = score_of(match)
+
+    assert score.scores == match.state.scores()
+    assert score.round
 
 
-def test_prisoners_has_scores_before_its_deal_ends(service: Service, world: World) -> None:
-    bots = [service.verified_bot(service.person(), "prisoners")["id"] for _ in range(3)]
-    playing = begin(world, game="prisoners", seated=bots)
-    match = playing.match
+def test_prisoners_has_scores_before_its_deal_ends() -> None:
+    match = Match(header("prisoners", 3), chance(3))
+    match.begin()
     while len(won := [event for event in events_of(match) if event["event"] == "prisoner" and event["points"]]) < 3:
         request = match.requests()[0]
         match.receive(Answer(request.seat, choice=len(request.legal_actions) // 2))
 
-    assert score_of(playing).scores == match.state.scores()
+    assert score_of(match).scores == match.state.scores()
     assert sum(match.state.scores()) == sum(event["points"] for event in won)
     assert not any("scores" in event for event in events_of(match))
 
@@ -146,9 +145,9 @@ def test_the_first_page_plays_a_match_else_the_last_result(anonymous: FlaskClien
     assert featured_on(read(anonymous, "/")) == running
 
 
-@pytest.mark.parametrize(("seats", "choice"), [(2, 0), (3, 1), (4, 2)])
-def test_winners_come_first(service: Service, anonymous: FlaskClient, world: World, seats: int, choice: int) -> None:
-    bots = [service.verified_bot(service.person(), "prisoners")["id"] for _ in range(seats)]
+@pytest.mark.parametrize(("seats", "choice"), [(2, 0), (4, 2)])
+def test_winners_come_first(anonymous: FlaskClient, world: World, seats: int, choice: int) -> None:
+    bots = [world.bot(manifest=manifest_of(games=["prisoners"])) for _ in range(seats)]
     result = world.play(bots, game="prisoners", rated=False, choice=choice)
 
     (line,) = results_on(read(anonymous, "/"))

@@ -8,17 +8,13 @@ import pytest
 from referee.settings import Settings
 from tests.api.test_admission import (  # noqa: F401  # run here with the settings below
     test_E10_no_race_gets_an_entry_past_the_cap,
-    test_E10_two_approvals_of_the_last_place_fill_it_once,
 )
 from tests.api.test_deletion import (  # noqa: F401
-    test_E27_a_deleted_bot_keeps_the_names_it_played_under_and_nothing_else,
     test_E27_an_owner_can_export_everything_and_nothing_of_it_is_left_after_the_deletion,
-    test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first,
     test_E27_what_a_running_match_needs_is_erased_when_it_is_over,
     test_F15_acts_of_deleted_accounts_can_lose_names_and_nothing_else,
 )
 from tests.api.test_idempotency import test_E10_of_two_edits_at_once_one_is_refused  # noqa: F401
-from tests.api.test_ladders import test_a_ladder_is_shown_as_of_any_entry  # noqa: F401
 from tests.api.test_recovery import (  # noqa: F401
     ada,
     test_E30_no_token_gets_a_secret_in_the_moment_in_which_it_ends,

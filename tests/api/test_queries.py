@@ -1,35 +1,27 @@
 """Query parameters: every route accepts its own, each once, and refuses others."""
 
 import re
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
+from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from api import create_app
 from tests.api.conftest import API, Person, Service, fields_of
-from tests.api.test_openapi import OPERATIONS
+from tests.api.test_openapi import operations
 from tests.api.tournaments import started
-from tests.surroundings import settings_for
 
 BROWSER = {"Accept": "text/html"}
 WORDS = {"name": "saint-poker", "tournament_round": "1", "fault_id": "1", "row": "1", "month": "2026-01"}
 
 
-def routes() -> list[tuple[str, Rule]]:
+def routes(app: Flask) -> list[tuple[str, Rule]]:
     """Return every method and rule of the application."""
-    with TemporaryDirectory() as folder:
-        rules = create_app(settings_for(Path(folder))).url_map.iter_rules()
-        return [
-            (method, rule)
-            for rule in sorted(rules, key=str)
-            for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
-        ]
-
-
-ROUTES = routes()
+    return [
+        (method, rule)
+        for rule in sorted(app.url_map.iter_rules(), key=str)
+        for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
+    ]
 
 
 def address(rule: Rule) -> str:
@@ -42,12 +34,12 @@ def ask(admin: Person, method: str, rule: Rule, query: str) -> TestResponse:
     return admin.client.open(f"{address(rule)}?{query}", method=method, headers=admin.headers())
 
 
-def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person) -> None:
-    rules = {rule.rule for _, rule in ROUTES}
+def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(service: Service, admin: Person) -> None:
+    rules = {rule.rule for _, rule in routes(service.app)}
 
-    assert len(ROUTES) > 100
+    assert len(rules) > 100
     assert {"/", "/docs", "/healthz", f"{API}/openapi.json", f"{API}/bots", f"{API}/now"} <= rules
-    for method, rule in ROUTES:
+    for method, rule in routes(service.app):
         answer = ask(admin, method, rule, "strange=1")
         assert (answer.status_code, answer.mimetype) == (422, "application/problem+json"), (method, rule)
         assert answer.get_json()["errors"] == [{"field": "strange", "message": "This parameter is unknown here."}]
@@ -58,7 +50,7 @@ def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice
 ) -> None:
     refused: dict[tuple[str, str, str], TestResponse] = {}
     repeatable = set()
-    for method, rule in ROUTES:
+    for method, rule in routes(service.app):
         declared = service.app.view_functions[rule.endpoint].__dict__
         path = re.sub(r"<(?:[^:>]+:)?(\w+)>", r"{\1}", rule.rule)
         for name in declared.get("query_parameters", ()):
@@ -70,7 +62,7 @@ def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice
     assert repeatable == {(f"{API}/matches", "bot"), ("/matches", "bot")}
     assert {
         (method.upper(), path, parameter["name"])
-        for (path, method), operation in OPERATIONS.items()
+        for (path, method), operation in operations().items()
         for parameter in operation.get("parameters", ())
         if parameter.get("in") == "query"
     } - {("GET", f"{API}/matches", "bot")} <= refused.keys()

@@ -61,10 +61,10 @@ def test_without_ladders_the_page_says_what_brings_one(service: Service) -> None
     assert 'href="/register"' in page
 
 
-def test_ladders_stand_by_game_with_their_first_three(service: Service, owner: Person) -> None:
-    people = [owner, service.person(), service.person(), service.person()]
-    service.played(*people)
-    service.played(*people[:2], game="pool-nap")
+def test_ladders_stand_by_game_with_their_first_three(service: Service, world: World) -> None:
+    bots = world.bots(4)
+    world.play(bots)
+    world.play(bots[:2], game="pool-nap")
 
     page = text_of(service.anonymous(), "/ladders")
 
@@ -76,18 +76,8 @@ def test_ladders_stand_by_game_with_their_first_three(service: Service, owner: P
     assert "4 bots, 1 match<" in page
 
 
-def test_pages_of_unknown_ladders_and_bad_wishes_are_refused(service: Service) -> None:
-    _, ladder = played(service, 3, 1)
-    client = service.anonymous()
-
-    assert "Page not found" in text_of(client, f"/ladders/lad_{'0' * 26}", 404)
-    for wish in ("sort=luck", "page=0", "page=x", "page=99999999999", f"find={'x' * 65}", "as_of=2", "as_of=-1"):
-        assert "cannot be shown" in text_of(client, f"/ladders/{ladder}?{wish}", 422), wish
-    assert "ladder has fewer pages" in text_of(client, f"/ladders/{ladder}?page=9")
-
-
 def test_a_ladder_is_sorted_by_any_column_either_way(service: Service) -> None:
-    bots, ladder = played(service, 5, 7)
+    bots, ladder = played(service, 5, 5)
     client = service.anonymous()
     with service.database.write() as session:
         for at, bot in enumerate(bots):
@@ -108,8 +98,10 @@ def test_a_ladder_is_sorted_by_any_column_either_way(service: Service) -> None:
     assert bots_on(text_of(client, f"/ladders/{ladder}?sort=rating&reverse=1"))[0] == by_rank[-1]
 
 
-def test_a_word_finds_names_versions_and_owners_and_places_stay(service: Service) -> None:
-    bots, ladder = played(service, 5, 7)
+def test_a_word_finds_names_versions_and_owners_and_places_stay_on_all_pages(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bots, ladder = played(service, 5, 5)
     client = service.anonymous()
     with service.database.write() as session:
         named = {"version": "Nightly_7%", "name": "Ж", "normalized_name": "ж"}
@@ -125,15 +117,16 @@ def test_a_word_finds_names_versions_and_owners_and_places_stay(service: Service
         assert "1 of 5 bots found" in page
     assert bots_on(text_of(client, f"/ladders/{ladder}?find=N_ghtly")) == []
     assert "Show all 5" in text_of(client, f"/ladders/{ladder}?find={PAYLOAD}")
-
-
-def test_pages_lead_on_and_back(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, ladder = played(service, 5, 7)
-    client = service.anonymous()
-    whole = text_of(client, f"/ladders/{ladder}")
+    monkeypatch.setattr(page_of_ladders, "ROWS_PER_PAGE", 5)
+    assert 'rel="next"' not in text_of(client, f"/ladders/{ladder}")
     monkeypatch.setattr(page_of_ladders, "ROWS_PER_PAGE", 2)
+    check_pages_lead_on_and_back(client, f"/ladders/{ladder}", whole)
 
-    pages = [text_of(client, f"/ladders/{ladder}?page={number}") for number in (1, 2, 3)]
+
+def check_pages_lead_on_and_back(client: FlaskClient, path: str, whole: str) -> None:
+    pages = [text_of(client, f"{path}?page={number}") for number in (1, 2, 3)]
+    old = text_of(client, f"{path}?as_of=5")
+    following = unescape(re.findall(r'rel="next" href="([^"]*)"', old)[0])
 
     assert [bot for page in pages for bot in bots_on(page)] == bots_on(whole)
     assert [place for page in pages for place in places(page)] == places(whole)
@@ -142,42 +135,53 @@ def test_pages_lead_on_and_back(service: Service, monkeypatch: pytest.MonkeyPatc
         [("prev", "?"), ("next", "?page=3")],
         [("prev", "?page=2")],
     ]
-    old = text_of(client, f"/ladders/{ladder}?as_of=7")
-    following = unescape(re.findall(r'rel="next" href="([^"]*)"', old)[0])
-    assert bots_on(old) + bots_on(text_of(client, f"/ladders/{ladder}{following}")) == bots_on(whole)[:4]
+    assert bots_on(old) + bots_on(text_of(client, f"{path}{following}")) == bots_on(whole)[:4]
 
 
-def test_a_permalink_shows_the_ladder_as_it_stood(service: Service) -> None:
-    _, ladder = played(service, 3, 2)
+def test_a_permalink_shows_the_ladder_as_it_stood_with_the_changes_of_that_time(service: Service) -> None:
+    bots, ladder = played(service, 3, 2)
     client = service.anonymous()
-    (link,) = re.findall(r'href="(\?as_of=\d+)">Permanent link to the ladder', text_of(client, f"/ladders/{ladder}"))
-    then = text_of(client, f"/ladders/{ladder}{link}")
+    now = text_of(client, f"/ladders/{ladder}")
+    (link,) = re.findall(r'href="(\?as_of=\d+)">Permanent link to the ladder', now)
+    then, first = text_of(client, f"/ladders/{ladder}{link}"), text_of(client, f"/ladders/{ladder}?as_of=1")
+
+    def column(name: str, page: str) -> dict[str, str]:
+        return dict(zip(bots_on(page), re.findall(f'class="number {name}">([^<]+)', page), strict=True))
+
+    changes = {1: column("change", first), 2: column("change", then)}
+    for bot in bots:
+        for change in client.get(f"/api/v1/ladders/{ladder}/history?bot={bot}").get_json()["items"]:
+            points = (change["after_micro"] - change["before_micro"]) / 1e6
+            assert changes[change["seq"]][bot] == format_signed(round(points, 1), 1)
+    assert column("change", now) == changes[2]
 
     World(service.database).play(bots_on(then))
     still = text_of(client, f"/ladders/{ladder}{link}")
-    first = text_of(client, f"/ladders/{ladder}?as_of=1")
 
     assert "as of ledger entry 2" in then
-    assert bots_on(still) == bots_on(then)
-    assert re.findall(r'class="number rating">([^<]+)', still) == re.findall(r'class="number rating">([^<]+)', then)
-    assert re.findall(r'class="number games">([^<]+)', first) == ["1", "1", "1"]
+    assert list(column("rating", still).items()) == list(column("rating", then).items())
+    assert set(column("games", first).values()) == {"1"}
     assert "Show the current ladder" in still
     assert "ladder.js" not in still  # nothing moves there
 
 
-def test_a_frozen_ladder_says_why_and_nothing_runs(service: Service) -> None:
+def test_a_frozen_ladder_says_why_and_bad_wishes_are_refused(service: Service) -> None:
     bots, ladder = played(service, 3, 1)
+    client = service.anonymous()
     with service.database.write() as session:
         session.execute(update(Ladder).values(frozen_reason=PAYLOAD))
         session.execute(update(Bot).where(Bot.id == bots[0]).values(version=PAYLOAD * 4, name=PAYLOAD))
         session.execute(update(MatchSeat).values(version=PAYLOAD))
 
-    paths = (f"/ladders/{ladder}", f"/ladders/{ladder}?as_of=1", "/ladders")
-    pages = [text_of(service.anonymous(), path) for path in paths]
+    pages = [text_of(client, path) for path in (f"/ladders/{ladder}", f"/ladders/{ladder}?as_of=1", "/ladders")]
 
     assert all("<img src=x" not in page for page in pages)
     assert "This ladder is frozen." in pages[0]
     assert "&lt;img src=x" in pages[0]
+    assert "Page not found" in text_of(client, f"/ladders/lad_{'0' * 26}", 404)
+    for wish in ("sort=luck", "page=0", "page=x", "page=99999999999", f"find={'x' * 65}", "as_of=2", "as_of=-1"):
+        assert "cannot be shown" in text_of(client, f"/ladders/{ladder}?{wish}", 422), wish
+    assert "ladder has fewer pages" in text_of(client, f"/ladders/{ladder}?page=9")
 
 
 def test_bots_have_strengths_as_soon_as_the_scheduler_has_stored_them(service: Service) -> None:
@@ -185,10 +189,12 @@ def test_bots_have_strengths_as_soon_as_the_scheduler_has_stored_them(service: S
     client = service.anonymous()
 
     before = text_of(client, f"/ladders/{ladder}")
+    missing = client.get(f"/api/v1/ladders/{ladder}").get_json()["items"]
     refresh_errors(service.database, ladder)
     after, past = text_of(client, f"/ladders/{ladder}"), text_of(client, f"/ladders/{ladder}?as_of=4")
     own = text_of(client, f"/bots/{bots[0]}")
     rank = client.get(f"/api/v1/ladders/{ladder}/ranks/{bots[0]}").get_json()
+    fitted = client.get(f"/api/v1/ladders/{ladder}").get_json()["items"]
 
     strength = r'<td class="number(?: steady)?">([0-9\u202f]+) ± (\d+)</td>'
     shown = dict(zip(bots_on(after), re.findall(strength, after), strict=True))
@@ -198,23 +204,19 @@ def test_bots_have_strengths_as_soon_as_the_scheduler_has_stored_them(service: S
     assert abs(points - rank["strength"]) < 0.6, "rounded to whole points, and to tenths"
     assert abs(error - rank["strength_error"]) < 0.6
     assert not re.search(r"\d ± \d", before + past)
+    assert [row | {"strength": None, "strength_error": None} for row in fitted] == missing
+    assert all(0 < row["strength_error"] < 600 and 1_000 < row["strength"] < 2_000 for row in fitted)
+    check_trend(service, ladder, bots[0], after)
 
 
-def test_the_last_change_is_that_of_the_newest_entry_shown(service: Service) -> None:
-    bots, ladder = played(service, 3, 2)
-    client = service.anonymous()
-
-    def changes(page: str) -> dict[str, str]:
-        return dict(zip(bots_on(page), re.findall(r'class="number change">([^<]+)', page), strict=True))
-
-    found = {seq: changes(text_of(client, f"/ladders/{ladder}?as_of={seq}")) for seq in (1, 2)}
-
-    for bot in bots:
-        history = client.get(f"/api/v1/ladders/{ladder}/history?bot={bot}").get_json()["items"]
-        for change in history:
-            points = (change["after_micro"] - change["before_micro"]) / 1e6
-            assert found[change["seq"]][bot] == format_signed(round(points, 1), 1)
-    assert changes(text_of(client, f"/ladders/{ladder}")) == found[2]
+def check_trend(service: Service, ladder: str, bot: str, page: str) -> None:
+    """Check that the trend of a bot and its last ranks both end with the latest match."""
+    row = page.split(f'<tr data-bot="{bot}"')[1].split("</tr>")[0]
+    history = service.anonymous().get(f"/api/v1/ladders/{ladder}/history?bot={bot}").get_json()["items"]
+    assert re.findall(r'href="/matches/(mat_\w+)"', row) == [change["match"] for change in history[::-1]]
+    points = re.findall(r"([0-9.]+),([0-9.]+)", row.split('points="')[1].split('"')[0])
+    (end,) = re.findall(r'<circle class="end" cx="([0-9.]+)" cy="([0-9.]+)"', row)
+    assert end == points[-1] == max(points, key=lambda point: float(point[0]))  # the latest, on the right
 
 
 def test_trends_are_of_matches_that_still_count(service: Service, organiser: Person, admin: Person) -> None:
@@ -264,16 +266,3 @@ def counted_statements() -> Iterator[list[str]]:
     event.listen(Engine, "before_cursor_execute", hear)
     yield statements
     event.remove(Engine, "before_cursor_execute", hear)
-
-
-def test_trend_and_last_ranks_both_end_with_the_latest_match(service: Service, world: World) -> None:
-    bots = world.bots(3)
-    order = [world.play(bots, choice=at % 2).match_id for at in range(4)]
-
-    page = text_of(service.anonymous(), f"/ladders/{ladder_of(service)}")
-    row = page.split(f'<tr data-bot="{bots[0]}"')[1].split("</tr>")[0]
-
-    assert re.findall(r'href="/matches/(mat_\w+)"', row) == order
-    points = re.findall(r"([0-9.]+),([0-9.]+)", row.split('points="')[1].split('"')[0])
-    (end,) = re.findall(r'<circle class="end" cx="([0-9.]+)" cy="([0-9.]+)"', row)
-    assert end == points[-1] == max(points, key=lambda point: float(point[0]))  # the latest, on the right

@@ -1,9 +1,10 @@
-"""Failures behind streams delay the viewers concerned for a moment, and no others."""
+"""Streams of matches, and failures behind them, which delay the viewers concerned for a moment, and no others."""
 
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -16,11 +17,12 @@ from api.streams.stream_writer import StreamConnection, StreamConnections, chunk
 from referee.errors import Unavailable
 from referee.match import log as log_rows
 from referee.match.canonical import Json
-from referee.match.log import PublicView
+from referee.match.log import PublicView, opens_round
 from referee.workflows.publishing import visibility
-from tests.api.playing import begin
+from tests.api.playing import Playing, begin
 from tests.api.streaming import Message, messages
 from tests.database.world import World
+from tests.match.playing import public_items
 
 PATIENCE_S = 30.0
 
@@ -35,9 +37,8 @@ def connections() -> Iterator[StreamConnections]:
 @pytest.fixture
 def watched(world: World, connections: StreamConnections, monkeypatch: pytest.MonkeyPatch) -> Iterator[MatchStream]:
     monkeypatch.setattr(streams, "RETRY_S", 0.05)
-    opened = MatchStream(world.database, connections)
-    yield opened
-    opened.close()
+    with closing(MatchStream(world.database, connections)) as opened:
+        yield opened
 
 
 class Viewer:
@@ -82,6 +83,10 @@ def numbers(told: list[Message]) -> list[int]:
     return [item["number"] for message in told if message.name == "rows" for item in message.data["items"]]
 
 
+def is_state(message: Message) -> bool:
+    return message.name == "state"
+
+
 def is_end(message: Message) -> bool:
     return message.name == "end"
 
@@ -106,6 +111,43 @@ def test_failures_lose_no_message(
 
     assert failing.failed == 2
     assert numbers(told) == list(range(playing.last_public() + 1))
+
+
+def answer_until_round(playing: Playing, count: int) -> int:
+    """Answer until the round begins and return the number of the last public row of its first log row."""
+    log = playing.match.log
+    while len(openings := [row["row"] for row in log.rows if opens_round(row, playing.match.header)]) < count:
+        playing.answer()
+    return playing.last_public(int(openings[count - 1]) + 1)
+
+
+def test_a_rated_match_is_seen_round_by_round_also_at_another_process(
+    world: World, watched: MatchStream, connections: StreamConnections
+) -> None:
+    playing = begin(world, rated=True, options={"rounds": 4})
+    viewer = Viewer(watched, playing.id)
+    told = viewer.until(is_state)
+    second = answer_until_round(playing, 2)
+    told += viewer.until(lambda message: message.name == "rows" and numbers([message])[-1] >= second)
+    playing.answer()
+    answer_until_round(playing, 3)
+
+    with closing(MatchStream(world.database, connections)) as other:
+        viewer = Viewer(other, playing.id, int(told[-1].id))
+        told += viewer.until(is_state)
+        playing.end()
+        told += viewer.until(is_end)
+
+    masked = public_items(playing.match.log.rows)
+    groups = [message.data["items"] for message in told if message.name == "rows"]
+    states = [message.data for message in told if message.name == "state"]
+    assert [item for group in groups for item in group] == masked
+    assert [group[-1]["number"] for group in groups][:2] == [playing.last_public(2), second]  # nothing in between
+    assert states[0] == {"status": "running", "reason": None, "open": False, "delayed": True, "pace": "rounds"}
+    ended = {"status": "finished", "open": True, "delayed": False, "pace": "at_once"}
+    assert states[-1] == {**states[0], **ended, "placements": playing.match.state.placements()}
+    assert (told[-1].name, told[-1].id) == ("end", f"{len(masked) - 1}.end")
+    assert "time" not in str([message.data for message in told])
 
 
 def test_a_broken_match_delays_no_other(world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch) -> None:

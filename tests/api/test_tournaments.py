@@ -121,7 +121,9 @@ def refusals(organiser: Person, terms: dict[str, Any]) -> list[tuple[int, set[st
     return [(answer.status_code, fields_of(answer)) for answer in answers]
 
 
-def test_bots_enter_and_withdraw(service: Service, owner: Person, organiser: Person, mine: str) -> None:
+def test_E4_bots_enter_and_withdraw_and_what_is_no_entrant_is_refused(
+    service: Service, owner: Person, organiser: Person, mine: str
+) -> None:
     path, body = f"/tournaments/{drafted(organiser)}", {"bot": mine}
 
     early = owner.post(f"{path}/enter", body).status_code
@@ -135,15 +137,11 @@ def test_bots_enter_and_withdraw(service: Service, owner: Person, organiser: Per
     assert (early, foreign, entered.status_code, twice, again) == (404, 403, 200, 409, 200)
     assert (entered.get_json()["bot"], entered.get_json()["withdrawn_at"]) == (mine, None)
     assert gone.get_json()["withdrawn_at"] is not None
-
-
-def test_E4_what_is_no_entrant_is_refused(organiser: Person, owner: Person, mine: str) -> None:
-    path = f"/tournaments/{opened(organiser)}"
-
+    other = opened(organiser)
     for verb, bot in (("enter", "bot_" + "0" * 26), ("enter", "x"), ("enter", 5), ("withdraw", mine)):
-        answer = owner.post(f"{path}/{verb}", {"bot": bot})
+        answer = owner.post(f"/tournaments/{other}/{verb}", {"bot": bot})
         assert (answer.status_code, fields_of(answer)) == (422, {"bot"})
-    assert owner.post(f"/tournaments/trn_{'0' * 26}/enter", {"bot": mine}).status_code == 404
+    assert owner.post(f"/tournaments/trn_{'0' * 26}/enter", body).status_code == 404
 
 
 def test_E10_of_two_starts_at_once_one_takes_effect(service: Service, organiser: Person) -> None:
@@ -161,13 +159,3 @@ def test_E10_of_two_starts_at_once_one_takes_effect(service: Service, organiser:
 
     assert statuses == [200, 409, 409, 409]
     assert organiser.get(f"/tournaments/{tournament_id}").get_json()["progress"]["total"] == 3
-
-
-def test_tournaments_are_listed_by_status(organiser: Person) -> None:
-    first, second = drafted(organiser), opened(organiser, game="pool-nap", seats=3)
-
-    def ids(query: str) -> list[str]:
-        return [one["id"] for one in organiser.get(f"/tournaments?{query}").get_json()["items"]]
-
-    assert ids("") == [second, first]
-    assert ids("status=open") == ids("game=pool-nap") == [second]

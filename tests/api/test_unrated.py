@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
 
 from referee.bots import house_bots
 from referee.tournaments import entries, progression
 from tests.api.conftest import Person, Service, friendly
+from tests.api.test_site_tournaments import read
 from tests.api.tournaments import entered, play, started
 from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
@@ -46,14 +46,17 @@ def test_a_match_says_why_unrated(
         assert reason(person, bot, rated=False) == "friendly"
 
 
-def test_terms_and_substitutes_leave_matches_unrated(service: Service, organiser: Person) -> None:
+def test_terms_and_substitutes_leave_matches_unrated(service: Service, organiser: Person, ours: list[str]) -> None:
     unrated = started(service, organiser, 2, rated=False)
     substituted, bots = entered(service, organiser, 2, substitute="house:1", options={"rounds": 2})
     begin(service, organiser, substituted, absent=bots[:1])
+    of_one, _ = event_of(service, organiser, ours, 1, seats=3, substitute="house:3")
+    begin(service, organiser, of_one, absent=ours[:1])
 
-    for tournament_id, reason in ((unrated, "tournament_terms"), (substituted, "substitute")):
+    for tournament_id, reason in ((unrated, "tournament_terms"), (substituted, "substitute"), (of_one, None)):
         (match,) = organiser.get(f"/matches?tournament={tournament_id}").get_json()["items"]
-        assert match["unrated_reason"] == reason
+        assert (match["unrated_reason"], match["rated"]) == (reason, reason is None)
+    assert table_of(organiser, f"/tournaments/{of_one}/rounds/1")["unrated_reason"] is None
 
 
 def begin(service: Service, organiser: Person, tournament_id: str, absent: Sequence[str] = ()) -> None:
@@ -69,16 +72,6 @@ def event_of(service: Service, organiser: Person, ours: list[str], others: int, 
         for bot in ours:
             entries.enter_bot(session, tournament_id, bot)
     return tournament_id, bots
-
-
-def test_a_substitute_makes_it_rated(service: Service, organiser: Person, ours: list[str]) -> None:
-    tournament_id, _ = event_of(service, organiser, ours, 1, seats=3, substitute="house:3")
-    begin(service, organiser, tournament_id, absent=ours[:1])
-
-    table = table_of(organiser, f"/tournaments/{tournament_id}/rounds/1")
-
-    assert [match["rated"] for match in table["matches"]] == [True]
-    assert table["unrated_reason"] is None
 
 
 def check_unrated(service: Service, owner: Person, match_id: str) -> None:
@@ -144,6 +137,4 @@ def table_of(person: Person, path: str) -> dict[str, Any]:
 
 def page(service: Service, path: str) -> str:
     """Return a page without the labels of all states, which every page carries for its scripts."""
-    answer: TestResponse = service.anonymous().get(path)
-    assert answer.status_code == 200
-    return re.sub('<script type="application/json" id="labels">.*?</script>', "", answer.get_data(as_text=True))
+    return re.sub('<script type="application/json" id="labels">.*?</script>', "", read(service.anonymous(), path))

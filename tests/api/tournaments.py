@@ -52,7 +52,7 @@ def started(service: Service, organiser: Person, bots: int = 3, **more: Any) -> 
     return tournament_id
 
 
-def play(service: Service, tournament_id: str, matches: int = 100) -> None:
+def play(service: Service | World, tournament_id: str, matches: int = 100) -> None:
     """Play up to ``matches`` due matches and let the tournament progress."""
     world = World(service.database)
     while matches > 0 and (claimed := world.claim(min(matches, 10))):

@@ -21,6 +21,7 @@ from referee.match.log import LINK_MEMBERS, link_row, parse_row
 from referee.matches.deals import deal_groups
 from referee.matches.logs import logs
 from referee.matches.tables import MatchLog, Result, StoredMatch
+from tests.database.checks import on_one_database
 from tests.database.world import FakeClock, World
 
 
@@ -114,6 +115,7 @@ def test_K27_F3_what_follows_from_the_ledger_is_named_frozen_and_recomputed(worl
     assert found(world) == []
 
 
+@on_one_database
 def test_K27_F3_damage_of_the_ledger_or_of_results_is_named_frozen_and_not_repaired(world: World, ladder: str) -> None:
     world.match()
     world.play(world.bots(3))  # on another ladder
@@ -122,7 +124,8 @@ def test_K27_F3_damage_of_the_ledger_or_of_results_is_named_frozen_and_not_repai
             plant(session, change)
             session.expire_all()
 
-            differences = [*database_audit.check_logs(session), *check_ladder(session, ladder)]
+            logs_differ = [] if named == "entry" else database_audit.check_logs(session)
+            differences = [*logs_differ, *check_ladder(session, ladder)]
 
             assert named in {one.kind for one in differences}, change
             findings = Findings()
@@ -137,6 +140,7 @@ def test_K27_F3_damage_of_the_ledger_or_of_results_is_named_frozen_and_not_repai
     assert found(world) == []
 
 
+@on_one_database
 def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_it(world: World, ladder: str) -> None:
     with world.database.write() as session:
         bot, right = session.execute(select(Rating.bot_id, Rating.value).order_by(Rating.bot_id)).first() or ("", 0)
@@ -185,6 +189,7 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
     assert world.write(repairs.freeze_ladders, found(world)) == []
 
 
+@on_one_database
 def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) -> None:
     with world.database.write() as session:
         match_id = str(session.scalar(select(func.min(MatchLog.match_id))))

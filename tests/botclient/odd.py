@@ -1,7 +1,9 @@
 """A house bot with one incorrect habit, and how it is checked."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -13,7 +15,7 @@ from referee.botclient.client import CallLimits, CallTarget
 from referee.conformance.context import Pace
 from referee.conformance.report import ConformanceReport
 from referee.conformance.suite import run_check
-from referee.house.players import FirstPlayer
+from referee.house.players import FirstPlayer, find_player
 from referee.house.server import House
 from referee.match.canonical import Json
 from referee.protocol.signing import Signer
@@ -69,6 +71,27 @@ def is_signed(request: web.Request, body: bytes) -> bool:
 
 async def is_correct(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
     return None
+
+
+def house(name: str, secret: str | None = None) -> House:
+    player = find_player(name)
+    return House(player.full_name(), player, secret)
+
+
+@contextmanager
+def served(bot: House) -> Iterator[str]:
+    """Serve a bot from a thread while the block runs; yield its URL."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(bot.start("127.0.0.1", 0), loop).result(PATIENCE_S)
+        yield bot.url
+    finally:
+        asyncio.run_coroutine_threadsafe(bot.close(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 async def check_bot(

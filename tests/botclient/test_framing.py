@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,16 +73,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("raw", GOOD, ids=range(len(GOOD)))
-@pytest.mark.parametrize("pieces", [None, 1, 2, 7])
-def test_well_formed_responses_are_taken_in_any_pieces(raw: bytes, pieces: int | None) -> None:
-    assert read(raw, pieces=pieces) == ("", b'{"a":1}')
-
-
-@pytest.mark.parametrize("raw", BAD, ids=range(len(BAD)))
-@pytest.mark.parametrize("pieces", [None, 1, 1000])
-def test_B9_what_is_not_plainly_well_formed_is_refused(raw: bytes, pieces: int | None) -> None:
-    assert read(raw, pieces=pieces)[0] == "bad_http"
+def test_B9_well_formed_responses_are_taken_in_any_pieces_and_everything_else_is_refused() -> None:
+    for pieces in (None, 1, 2, 7):
+        assert [raw for raw in GOOD if read(raw, pieces=pieces) != ("", BODY)] == []
+    for pieces in (None, 1, 1000):
+        assert [raw for raw in BAD if read(raw, pieces=pieces)[0] != "bad_http"] == []
 
 
 @given(st.binary(max_size=200))

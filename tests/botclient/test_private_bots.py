@@ -68,20 +68,17 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "text"), [(said, text) for said, texts in FORBIDDEN.items() for text in texts])
-def test_A19_forbidden_ranges_are_refused_at_the_start(
-    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_A19_forbidden_ranges_are_refused_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFEREE_DATA", str(tmp_path))
     monkeypatch.setenv("REFEREE_SELF_SERVICE", "false")
-    monkeypatch.setenv("REFEREE_PRIVATE_BOTS", text)
 
-    with pytest.raises(BadSettings) as refused:
-        Settings.load()
-
-    assert said in str(refused.value)
-    assert str(refused.value).startswith("REFEREE_PRIVATE_BOTS: ")
-    assert "\n" not in str(refused.value)
+    for said, text in [(said, text) for said, texts in FORBIDDEN.items() for text in texts]:
+        monkeypatch.setenv("REFEREE_PRIVATE_BOTS", text)
+        with pytest.raises(BadSettings) as refused:
+            Settings.load()
+        assert said in str(refused.value)
+        assert str(refused.value).startswith("REFEREE_PRIVATE_BOTS: ")
+        assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("production", [False, True])
@@ -104,23 +101,22 @@ def test_A19_good_ranges_are_taken_also_in_production_but_not_with_open_registra
     assert Policy.from_settings(settings).private is Policy.from_settings(settings).private
 
 
-@pytest.mark.parametrize(("redis", "database", "name"), [
+STORES = [
     ("redis://:secret@10.20.0.5:6379/0", "", "Redis"),
     ("rediss://[fd12:3456::5]:6379/0", "", "Redis"),
     (None, "postgresql://user:password@10.20.0.5/name", "the database"),
     (None, "postgresql+psycopg://user@192.0.2.1,10.20.0.5:5433/name", "the database"),
     (None, "postgresql://user@/name?host=10.20.0.5", "the database"),
-])  # fmt: skip
-def test_A19_ranges_with_redis_or_the_database_are_refused_at_the_start(
-    redis: str | None, database: str, name: str, tmp_path: Path
-) -> None:
-    settings = replace(settings_for(tmp_path), self_service=False, private_bots=RANGES, redis_url=redis)
-    check_stores(replace(settings, redis_url="redis://127.0.0.1:6379/0"))
-    if database:
-        settings = replace(settings, database_url=database)
+]  # fmt: skip
 
-    with pytest.raises(BadSettings, match=f"an address of {name}; name a range without it"):
-        check_stores(settings)
+
+def test_A19_ranges_with_redis_or_the_database_are_refused_at_the_start(tmp_path: Path) -> None:
+    settings = replace(settings_for(tmp_path), self_service=False, private_bots=RANGES)
+    check_stores(replace(settings, redis_url="redis://127.0.0.1:6379/0"))
+
+    for redis, database, name in STORES:
+        with pytest.raises(BadSettings, match=f"an address of {name}; name a range without it"):
+            check_stores(replace(settings, redis_url=redis, database_url=database or settings.database_url))
 
 
 def test_hosts_of_urls() -> None:
@@ -147,17 +143,16 @@ URLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("url", "code"), [(url, code) for code, urls in URLS.items() for url in urls])
-def test_A19_only_the_ports_of_the_ranges_are_open(url: str, code: str) -> None:
-    assert refusal(url) == code
+def test_A19_only_the_ports_of_the_ranges_are_open() -> None:
+    assert [(code, url) for code, urls in URLS.items() for url in urls if refusal(url) != code] == []
 
 
-@pytest.mark.parametrize("answers", [["10.20.0.7"], ["8.8.8.8", "10.20.0.7"], ["fd12:3456::7"]])
-def test_A19_names_never_lead_into_the_ranges(answers: list[str]) -> None:
-    assert refusal("https://bot.test:8000", answers=answers) == "egress_denied"
-    assert refusal("http://bot.test:8000", answers=answers) == "invalid_scheme"
-    with pytest.raises(UrlRefused, match="written in the URL"):
-        vet(ip_address(answers[-1]), 8000, PRIVATE)
+def test_A19_names_never_lead_into_the_ranges() -> None:
+    for answers in (["10.20.0.7"], ["8.8.8.8", "10.20.0.7"], ["fd12:3456::7"]):
+        assert refusal("https://bot.test:8000", answers=answers) == "egress_denied"
+        assert refusal("http://bot.test:8000", answers=answers) == "invalid_scheme"
+        with pytest.raises(UrlRefused, match="written in the URL"):
+            vet(ip_address(answers[-1]), 8000, PRIVATE)
 
 
 def test_A19_webhooks_have_no_private_addresses() -> None:

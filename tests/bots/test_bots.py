@@ -21,23 +21,19 @@ URL = "http://127.0.0.1:9000/"
 
 def register(world: World, owner: str = "", name: str = "Deep Nap", **more: Any) -> str:
     owner = owner or world.account()
-    with world.database.write() as session:
-        return bots.register(session, owner, name, URL, **more).id
+    return world.write(bots.register, owner, name, URL, **more).id
 
 
 def bot_of(world: World, bot_id: str) -> Bot:
-    with world.database.read() as session:
-        return bots.get_bot(session, bot_id)
+    return world.read(bots.get_bot, bot_id)
 
 
 def claim(world: World) -> list[ClaimedHandshake]:
-    with world.database.write() as session:
-        return handshakes.claim_due_handshakes(session)
+    return world.write(handshakes.claim_due_handshakes)
 
 
 def finish(world: World, claimed: ClaimedHandshake, report: Any = None, manifest: Manifest | None = MANIFEST) -> Bot:
-    with world.database.write() as session:
-        return handshake_results.finish_handshake(session, claimed.bot_id, claimed.epoch, report or {}, manifest)
+    return world.write(handshake_results.finish_handshake, claimed.bot_id, claimed.epoch, report or {}, manifest)
 
 
 def test_a_bot_is_unverified_until_it_has_shown_its_manifest(world: World) -> None:
@@ -64,8 +60,8 @@ def test_a_failed_handshake_leaves_its_report_for_the_owner(world: World) -> Non
 def test_E5_a_bot_of_another_owner_is_not_found(world: World) -> None:
     bot_id = register(world)
 
-    with pytest.raises(NotFound), world.database.read() as session:
-        bots.get_bot(session, bot_id, owner_id=world.account())
+    with pytest.raises(NotFound):
+        world.read(bots.get_bot, bot_id, owner_id=world.account())
 
 
 def test_A14_owners_and_hosts_have_quotas(world: World) -> None:
@@ -79,8 +75,7 @@ def test_A14_owners_and_hosts_have_quotas(world: World) -> None:
     last = register(world, other, "Yours 1", quotas=quotas)
     with pytest.raises(QuotaExceeded, match="host"):
         register(world, other, "Yours 2", quotas=quotas)
-    with world.database.write() as session:
-        retirement.retire_bot(session, last)
+    world.write(retirement.retire_bot, last)
     register(world, other, "Yours 2", quotas=quotas)
 
 
@@ -98,18 +93,16 @@ def test_A14_a_quota_holds_against_many_at_once(world: World) -> None:
         refused = list(threads.map(is_refused, range(6)))
 
     assert sum(refused) == 3
-    with world.database.read() as session:
-        assert len(bots.list_bots(session, owner_id=owner).items) == 3
+    assert len(world.read(bots.list_bots, owner_id=owner).items) == 3
 
 
 def test_E10_an_edit_names_the_revision_it_was_made_to(world: World) -> None:
     bot_id = register(world)
-    with world.database.write() as session:
-        edited = bots.edit(session, bot_id, revision=1, name="Deeper Nap")
+    edited = world.write(bots.edit, bot_id, revision=1, name="Deeper Nap")
 
     assert (edited.revision, edited.name) == (2, "Deeper Nap")
-    with pytest.raises(Conflict), world.database.write() as session:
-        bots.edit(session, bot_id, revision=1, name="Deepest Nap")
+    with pytest.raises(Conflict):
+        world.write(bots.edit, bot_id, revision=1, name="Deepest Nap")
 
 
 def test_A18_a_new_address_counts_after_a_new_challenge_and_not_in_matches_that_began_before(world: World) -> None:
@@ -134,8 +127,7 @@ def test_A18_a_new_address_counts_after_a_new_challenge_and_not_in_matches_that_
 def test_a_handshake_of_the_old_address_does_not_prove_the_new_one(world: World) -> None:
     bot_id = register(world)
     (handshake,) = claim(world)
-    with world.database.write() as session:
-        bots.edit(session, bot_id, revision=1, url="http://127.0.0.1:9001/")
+    world.write(bots.edit, bot_id, revision=1, url="http://127.0.0.1:9001/")
 
     with pytest.raises(StaleEpoch):
         finish(world, handshake)
@@ -162,12 +154,10 @@ def test_a_handshake_is_requested_once_at_a_time(world: World) -> None:
 
 def test_a_paused_bot_gets_no_new_matches_until_it_goes_on(world: World) -> None:
     one, other = world.bots(2)
-    with world.database.write() as session:
-        bots.pause(session, one, "holidays")
+    world.write(bots.pause, one, "holidays")
     with pytest.raises(Conflict, match="paused"):
         world.match([one, other])
-    with world.database.write() as session:
-        assert bots.resume(session, one).status == "verified"
+    assert world.write(bots.resume, one).status == "verified"
     assert world.match([one, other])
 
 
@@ -175,21 +165,18 @@ def test_E22_a_retired_bot_plays_out_what_it_has_begun(world: World) -> None:
     one, other = world.bots(2)
     begun, arranged = world.match([one, other]), world.match([one, other])
     (claimed,) = world.claim(1)
-    with world.database.write() as session:
-        retirement.retire_bot(session, one)
+    world.write(retirement.retire_bot, one)
 
     assert claimed.match_id == begun
     assert world.finish(claimed).seq == 1
-    with world.database.read() as session:
-        assert matches.get_match(session, arranged).status == "cancelled"
-    with pytest.raises(Conflict, match="retired"), world.database.write() as session:
-        bots.rotate_secret(session, one)
+    assert world.read(matches.get_match, arranged).status == "cancelled"
+    with pytest.raises(Conflict, match="retired"):
+        world.write(bots.rotate_secret, one)
 
 
 def test_K32_a_rotated_secret_leaves_the_one_before_for_a_day(world: World) -> None:
     bot_id = world.bot()
-    with world.database.write() as session:
-        bot = bots.rotate_secret(session, bot_id)
+    bot = world.write(bots.rotate_secret, bot_id)
 
     assert bot.secret_generation == 2
     assert bot.previous_secret_until is not None

@@ -65,8 +65,7 @@ def test_a_certificate_is_bound_to_the_version_of_the_bot_and_of_the_rules(world
     assert lacking(world, bot_id) is None  # back to the old version, whose certificate is still valid
 
     older = {GAME: BOTH[GAME] - 1, "pool-nap": BOTH["pool-nap"]}
-    with world.database.write() as session:
-        session.execute(update(Certificate).values(rules=older))
+    world.execute(update(Certificate).values(rules=older))
     assert lacking(world, bot_id) is not None
     assert lacking(world, bot_id, "pool-nap") is None
     called(world, bot_id, "1.0")
@@ -142,8 +141,7 @@ def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(worl
 @on_one_database
 def test_a_tournament_waits_for_checks_before_it_begins(world: World) -> None:
     tournament_id, seated = entered(world, 3)
-    with world.database.write() as session:
-        session.execute(update(Certificate).where(Certificate.bot_id == seated[1]).values(version="0.9"))
+    world.execute(update(Certificate).where(Certificate.bot_id == seated[1]).values(version="0.9"))
     begin(world, tournament_id)
 
     assert preflight_of(world, tournament_id, seated[1])[0] == "asked"
@@ -162,14 +160,12 @@ def test_a_tournament_seats_nobody_whose_version_failed(world: World) -> None:
 
     checked(world, {}, "2.0")
     assert seated[0] not in playing_in(world, tournament_id)
-    with world.database.read() as session:
-        found = waiting.explain_waiting(session, seated[0], runner_slots=100)
+    found = world.read(waiting.explain_waiting, seated[0], runner_slots=100)
     assert {event.reason.code for event in found.tournaments} <= {"no_certificate"}
 
 
 def test_house_bots_need_no_certificate(world: World) -> None:
-    with world.database.write() as session:
-        bot_id = house_bots.get_or_create_house_bot(session, "sound").id
+    bot_id = world.write(house_bots.get_or_create_house_bot, "sound").id
     assert lacking(world, bot_id) is None
 
 
@@ -197,18 +193,15 @@ def test_new_rules_make_bots_due_and_who_had_a_certificate_keeps_its_place_until
         before = {GAME: BOTH[GAME] - 1, "pool-nap": BOTH["pool-nap"]}
         session.execute(update(Certificate).where(Certificate.bot_id != idler).values(rules=before))
     assert playing_in(world, cup) == set()
-    with world.database.write() as session:
-        checks.catch_up(session)
+    world.write(checks.catch_up)
 
     assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
     assert row_of(world, idler).state == "idle"
     assert playing_in(world, cup) == {*seated}
-    with world.database.write() as session:
-        (one,) = check_claims.claim_due(session, 1)
+    (one,) = world.write(check_claims.claim_due, 1)
     ended(world, one, {"pool-nap": BOTH["pool-nap"]})
     assert playing_in(world, cup) == {*seated} - {one.bot_id}
-    with world.database.write() as session:
-        checks.catch_up(session)
+    world.write(checks.catch_up)
     assert row_of(world, one.bot_id).state == "idle"
 
 
@@ -217,8 +210,7 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_stays_unt
     cup, seated = begun(world, 2)
     for bot_id in seated:
         change(world, bot_id, version="1.0", rules=BOTH, report={"protocol": "1"}, ended_at=world.clock.utc_now())
-    with world.database.write() as session:
-        session.execute(update(Certificate).values(protocol="1"))
+    world.execute(update(Certificate).values(protocol="1"))
 
     assert f"it was not checked with protocol {PROTOCOL}; request" in (lacking(world, seated[0]) or "")
     with world.database.read() as session:
@@ -226,12 +218,10 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_stays_unt
         assert certificates.current_certificate(session, bot) is None
         (held_before,) = certificates.list_certificates(session, bot.id).items
         assert certificates.valid_games(held_before, bot) == []
-    with world.database.write() as session:
-        checks.catch_up(session)
+    world.write(checks.catch_up)
     assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}
     assert playing_in(world, cup) == {*seated}
-    with world.database.write() as session:
-        first, second = check_claims.claim_due(session, 2)
+    first, second = world.write(check_claims.claim_due, 2)
     ended(world, first, BOTH)
     ended(world, second, {})
     assert lacking(world, first.bot_id) is None

@@ -29,11 +29,9 @@ def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
 
     row = row_of(world, bot_id)
     assert (row.state, row.questions_sent, row.questions_total, row.current_step) == ("running", 15, 60, "pool-nap")
-    with world.database.read() as session:
-        assert claims.find_due_work(session).bots_due == 0
+    assert world.read(claims.find_due_work).bots_due == 0
     world.pass_seconds(LEASE_S + 1)
-    with world.database.read() as session:
-        assert claims.find_due_work(session).bots_due == 1
+    assert world.read(claims.find_due_work).bots_due == 1
 
 
 def test_a_check_that_was_claimed_again_or_dropped_writes_nothing(world: World) -> None:
@@ -44,8 +42,7 @@ def test_a_check_that_was_claimed_again_or_dropped_writes_nothing(world: World) 
 
     with pytest.raises(StaleEpoch):
         ended(world, first, BOTH)
-    with world.database.write() as session:
-        checks.give_back(session, second)
+    world.write(checks.give_back, second)
     third = claimed(world)
     with world.database.write() as session:
         bot = bots.get_bot(session, bot_id)
@@ -65,8 +62,7 @@ def test_a_check_whose_claimers_die_is_given_up(world: World) -> None:
         claimed(world)
         world.pass_seconds(LEASE_S + 1)
 
-    with world.database.write() as session:
-        assert check_claims.claim_due(session, 3) == []
+    assert world.write(check_claims.claim_due, 3) == []
 
     row = row_of(world, bot_id)
     assert (row.state, row.report) == ("idle", GIVEN_UP)
@@ -110,8 +106,7 @@ def test_a_bot_that_is_checked_plays_less_and_one_that_plays_all_it_can_is_check
     world.claim()
 
     one = claimed(world)
-    with world.database.read() as session:
-        left = capacity.calls_left(session, *world.clock.boot())
+    left = world.read(capacity.calls_left, *world.clock.boot())
     with world.database.write() as session:
         checks.give_back(session, one)
         bots.get_bot(session, bot_id).max_concurrent_requests = 1

@@ -16,8 +16,7 @@ from tests.database.world import START, World
 
 
 def made(world: World, name: str = "house:3") -> str:
-    with world.database.write() as session:
-        return house_bots.get_or_create_house_bot(session, name).id
+    return world.write(house_bots.get_or_create_house_bot, name).id
 
 
 def test_a_house_bot_is_made_once_however_many_ask(world: World) -> None:

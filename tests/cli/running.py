@@ -63,15 +63,9 @@ class Service:
     said: str
 
     def get(self, path: str, token: str = "") -> Any:
-        return self.ask("GET", path, None, token)
-
-    def ask(self, method: str, path: str, body: Any, token: str = "") -> Any:
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=PATIENCE_S)
-        headers = {"Content-Type": "application/json"} if body is not None else {}
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
         try:
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
             return json.loads(connection.getresponse().read())
         finally:
             connection.close()
@@ -142,8 +136,3 @@ def comes_true(what: Callable[[], object], within_s: float = PATIENCE_S) -> bool
             return False
         time.sleep(0.05)
     return True
-
-
-def pid_of(folder: Path, part: str) -> int:
-    """The process of this folder whose command line holds ``part``; the oldest, if there are several."""
-    return min(pid for pid, command in family(folder).items() if part in command)

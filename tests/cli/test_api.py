@@ -33,8 +33,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         organiser = world.account(role="organiser")
         for name in ("Ada", "Bob", "Cid"):
             world.bot(organiser, name=name)
-        with world.database.write() as session:
-            token = accounts.create_token(session, organiser, "first")[1]
+        token = world.write(accounts.create_token, organiser, "first")[1]
         yield Service(url, token)
 
 
@@ -127,6 +126,6 @@ def test_a_redirect_is_refused_and_the_saved_token_goes_to_its_service_alone(
         elsewhere = CliRunner().invoke(main, ["api", "/bots", "--url", other])
 
     assert refused.exit_code == 1
-    assert f"{url} redirected (307)" in refused.stderr
+    assert f"{url} redirected (307); use the final URL" in refused.stderr
     assert elsewhere.exit_code == 0
     assert tokens == ["Bearer ref_secret", None]

@@ -1,31 +1,38 @@
 """Colours of the terminal: on a terminal alone, and none where NO_COLOR is set."""
 
+import io
 import re
+import sys
 
+import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
-from tests.cli.test_login import type_at_terminal
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 COLOURED = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-7]|38;[0-9;]+|9[0-7])(?:;[0-9;]*)?m")
 SHOWN = ("rules", "pool-nap")
 
 
-def on_a_terminal(*arguments: str, **changes: str) -> str:
-    """Return what the command prints on a terminal of its own."""
-    environment = {"TERM": "xterm-256color", "COLUMNS": "80", "NO_COLOR": ""} | changes
-    return type_at_terminal([*arguments], [], **environment).decode()
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
-def test_a_terminal_is_coloured_unless_no_color_is_set() -> None:
-    assert COLOURED.search(on_a_terminal(*SHOWN))
-    assert not COLOURED.search(on_a_terminal(*SHOWN, NO_COLOR="1"))
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str, no_color: str = "") -> str:
+    """Return what the command prints on a terminal of 80 columns."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "80", "NO_COLOR": no_color}.items():
+        monkeypatch.setenv(name, value)
+    main([*arguments], standalone_mode=False)
+    return terminal.getvalue()
 
 
-def test_no_line_on_a_terminal_is_wider_than_it() -> None:
-    lines = COLOUR.sub("", on_a_terminal("games")).splitlines()
-
+def test_a_terminal_is_coloured_unless_no_color_is_set_and_no_line_is_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert COLOURED.search(on_a_terminal(monkeypatch, *SHOWN))
+    assert not COLOURED.search(on_a_terminal(monkeypatch, *SHOWN, no_color="1"))
+    lines = COLOUR.sub("", on_a_terminal(monkeypatch, "games")).splitlines()
     assert [line for line in lines if len(line) > 80] == []
 
 

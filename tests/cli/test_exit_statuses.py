@@ -14,7 +14,7 @@ from referee.cli import main
 from referee.cli.plain_text import as_sentence
 from referee.project_files import DOCS
 from tests.cli.answering import Call, answering
-from tests.cli.running import referee
+from tests.cli.running import referee, says
 
 ROW = re.compile(r"^\| (\d+) \| (.+) \| (.+) \|$", re.MULTILINE)
 
@@ -42,27 +42,13 @@ def test_2_arguments_are_wrong(nobody: str) -> None:
     assert status_of("whoami", "--url", "ht!tp://") == referee("whoami", "--url", "ht!tp://").returncode == 2
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("watch", f"mat_{'0' * 26}"),
-        ("tournament", "list"),
-        ("standings",),
-        ("admin", "audit"),
-        ("api", "/accounts/me", "--token", "ref_x"),
-    ],
-)
-def test_3_the_service_is_not_reached(nobody: str, arguments: tuple[str, ...]) -> None:
-    told = CliRunner().invoke(main, [*arguments, "--json", "--url", nobody])
-
-    assert told.exit_code == 3
-    assert json.loads(told.stdout)["error"]["code"] == "unreachable"
-    assert told.stderr == (
-        f"Error: {nobody} does not answer: Connection refused. Is it running, and is --url (or REFEREE_URL) right?\n"
-    )
-
-
-def test_3_a_bot_is_not_reached(nobody: str) -> None:
+def test_3_the_service_or_a_bot_is_not_reached(nobody: str) -> None:
+    refused = f"{nobody} does not answer: Connection refused. Is it running, and is --url (or REFEREE_URL) right?"
+    watch, api = ("watch", f"mat_{'0' * 26}"), ("api", "/accounts/me", "--token", "ref_x")
+    for arguments in (watch, ("tournament", "list"), ("standings",), ("admin", "audit"), api):
+        told = says({}, *arguments, "--json", "--url", nobody, status=3)
+        assert json.loads(told.stdout)["error"]["code"] == "unreachable"
+        assert told.stderr == f"Error: {refused}\n"
     assert status_of("check", nobody) == 3
 
 

@@ -1,16 +1,18 @@
 """`referee house`: a house player as a bot of its own."""
 
-import http.client
 import json
-import re
+import os
 import signal
-import subprocess
-import sys
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.request import urlopen
 
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from tests.cli.running import PATIENCE_S, surroundings
+from referee.local import bot_files
+from tests.cli.running import comes_true
 
 
 def run(*arguments: str) -> Result:
@@ -18,32 +20,27 @@ def run(*arguments: str) -> Result:
 
 
 def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
-    command = [sys.executable, "-m", "referee", "house", "serve", "house:first", "--port", "0", "--game", "pool-nap"]
-    serving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings())
-    assert serving.stdout is not None
-    try:
-        where = re.fullmatch(r"house:first plays at http://(127\.0\.0\.1:\d+)\n", serving.stdout.readline())
-        assert where
-        connection = http.client.HTTPConnection(where[1], timeout=PATIENCE_S)
-        connection.request("GET", "/")
-        card = json.loads(connection.getresponse().read())
-        connection.close()
+    def fetch_manifest_and_stop() -> Any:
+        try:
+            assert comes_true(lambda: bot_files.is_open(port))
+            with urlopen(f"http://127.0.0.1:{port}/") as answer:
+                return json.load(answer)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
 
-        taken = run("--port", where[1].partition(":")[2])
-        serving.send_signal(signal.SIGINT)
+    with bot_files.reserve_port(0) as port, ThreadPoolExecutor(1) as other:
+        fetched = other.submit(fetch_manifest_and_stop)
+        served = run("--port", str(port), "--game", "pool-nap")
 
-        assert card["games"] == ["pool-nap"]
-        assert taken.exit_code == 2
-        assert "is in use on 127.0.0.1" in taken.stderr
-        assert serving.wait(PATIENCE_S) == 0
-    finally:
-        serving.kill()
-        serving.wait()
-        serving.stdout.close()
+    assert (served.exit_code, served.output) == (0, f"house:first plays at http://127.0.0.1:{port}\n")
+    assert (fetched.result()["games"], fetched.result()["max_concurrent_requests"]) == (["pool-nap"], 100)
 
 
-def test_a_secret_that_is_none_is_refused() -> None:
-    refused = run("--port", "0", "--secret", "hush")
+def test_a_port_that_is_taken_and_a_secret_that_is_none_are_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        in_use = run("--port", str(taken.getsockname()[1]))
+    secret = run("--port", "0", "--secret", "hush")
 
-    assert refused.exit_code == 2
-    assert "a secret begins with whsec_" in refused.stderr
+    assert (in_use.exit_code, secret.exit_code) == (2, 2)
+    assert "is in use on 127.0.0.1" in in_use.stderr
+    assert "a secret begins with whsec_" in secret.stderr

@@ -13,7 +13,8 @@ from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.runtime.house_servers import HouseServer
+from tests.botclient.odd import house, served
+from tests.cli.running import says
 
 
 def play(*arguments: str) -> Result:
@@ -29,8 +30,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def bots() -> Iterator[list[str]]:
     """The URLs of two real bots."""
-    with HouseServer(["sound", "first"]) as houses:
-        yield houses.urls
+    with served(house("sound")) as sound, served(house("first")) as first:
+        yield [sound, first]
 
 
 def test_house_players_play_and_the_result_is_shown() -> None:
@@ -81,7 +82,7 @@ def test_several_matches_move_everybody_on_by_a_seat(tmp_path: Path) -> None:
     assert one["players"] == ["house:3", "house:1"]
     assert other["players"] == ["house:1", "house:3"]
     assert [Path(match["log"]).name for match in (one, other)] == ["series-001.ndjson.gz", "series-002.ndjson.gz"]
-    assert CliRunner().invoke(main, ["verify", one["log"], other["log"]]).exit_code == 0
+    says({}, "verify", one["log"], other["log"])
 
 
 def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
@@ -95,39 +96,32 @@ def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
     assert verify(log.read_bytes().splitlines()).ok
 
 
-@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
-def test_a_single_match_is_written_whoever_plays_and_replaces_the_earlier_one(
-    bots: list[str], quiet: tuple[str, ...]
-) -> None:
-    Path("replay.ndjson").write_text("of an earlier match\n")
+def test_a_single_match_is_written_whoever_plays_and_replaces_the_earlier_one(bots: list[str]) -> None:
+    for quiet, said in ((), "log: replay.ndjson\npage: replay.html\n"), (("--quiet",), ""):
+        Path("replay.ndjson").write_text("of an earlier match\n")
+        played = play("saint-poker", *bots, "--seed", "3", *quiet)
 
-    played = play("saint-poker", *bots, "--seed", "3", *quiet)
-    replayed = CliRunner().invoke(main, ["replay", "replay.ndjson"])
-
-    assert played.output.endswith("log: replay.ndjson\npage: replay.html\n" if not quiet else "")
-    assert played.stderr == ""
-    assert f"seat 1: {bots[0]}" in replayed.output
+        assert played.output.endswith(said)
+        assert played.stderr == ""
+        assert f"seat 1: {bots[0]}" in says({}, "replay", "replay.ndjson").output
 
 
-@pytest.mark.parametrize(
-    "choice", [("--matches", "2"), ("--html", "page.html"), ("--no-files",), ("--matches", "2", "--html", "page.html")]
-)
-def test_a_match_without_a_log_is_not_taken_for_an_earlier_one(choice: tuple[str, ...]) -> None:
+def test_a_match_without_a_log_is_not_taken_for_an_earlier_one() -> None:
     command = ("saint-poker", "house:first", "house:1", "--option", "rounds=1")
-    alone = play(*command, *choice)
-    play(*command)
-    after = play(*command, *choice)
+    choices: list[tuple[str, ...]] = [("--matches", "2"), ("--html", "page.html"), ("--no-files",)]
+    told = "No log was written. Pass --log FILE to keep one."
 
-    assert alone.stderr == "No log was written. Pass --log FILE to keep one.\n"
-    assert after.stderr == f"{alone.stderr[:-1]} replay.ndjson is that of an earlier match.\n"
-    assert play(*command, *choice, "--log", "kept.ndjson").stderr == ""
+    assert [play(*command, *choice).stderr for choice in choices] == [f"{told}\n"] * 3
+    play(*command)
+    after = f"{told} replay.ndjson is that of an earlier match.\n"
+    assert [play(*command, *choice).stderr for choice in choices] == [after] * 3
+    assert play(*command, *choices[0], "--log", "kept.ndjson").stderr == ""
 
 
 def test_bots_that_look_at_signatures_can_be_played_with_their_secret() -> None:
     secret = "whsec_" + base64.b64encode(bytes(32)).decode()
-    with HouseServer(["first"]) as houses:
-        houses.write_secret(0, secret)
-        table = ("saint-poker", houses.urls[0], "house:first", "--option", "rounds=1", "--json")
+    with served(house("first", secret)) as url:
+        table = ("saint-poker", url, "house:first", "--option", "rounds=1", "--json")
 
         signed, unsigned = play(*table, "--secret", secret), play(*table)
 
@@ -149,26 +143,23 @@ def test_a_bot_that_is_not_there_is_defaulted_and_retired(tmp_path: Path) -> Non
     assert verify(log.read_bytes().splitlines()).ok
 
 
-@pytest.mark.parametrize(
-    ("game", "given", "read"),
-    [
-        ("saint-poker", ["rounds=2", "final_pickup=no"], {"rounds": 2, "final_pickup": False}),
-        ("prince-albert", ["max_rounds=1", "vote=ties,showing"], {"vote": ["showing", "ties"]}),
-        ("prince-albert", ["max_rounds=1", "vote="], {"vote": []}),
-    ],
-)
-def test_options_are_read_by_their_type(game: str, given: list[str], read: Json) -> None:
-    played = play(game, "house:first", "house:1", "--json", *(f"--option={option}" for option in given))
-
-    assert json.loads(played.output)["options"].items() >= read.items()
+def test_options_are_read_by_their_type() -> None:
+    cases: list[tuple[str, str, Json]] = [
+        ("saint-poker", "--option=final_pickup=no", {"rounds": 2, "final_pickup": False}),
+        ("prince-albert", "--option=vote=ties,showing", {"vote": ["showing", "ties"]}),
+        ("prince-albert", "--option=vote=", {"vote": []}),
+    ]
+    for game, option, read in cases:
+        short = "--option=rounds=2" if game == "saint-poker" else "--option=max_rounds=1"
+        played = play(game, "house:first", "house:1", "--json", option, short)
+        assert json.loads(played.output)["options"].items() >= read.items()
 
 
 TWO = ["saint-poker", "house:first", "house:first"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
+def test_what_cannot_be_played_is_refused_with_the_reason() -> None:
+    for arguments, complaint in (
         (["no-game", "house:first"], "Unknown game 'no-game'; available: pool-nap,"),
         (["saint-poker", "house:first"], "saint-poker is for 2 to 5 seats, got 1"),
         (["saint-poker", "house:first", "house:nobody"], "Unknown house player 'house:nobody'"),
@@ -181,13 +172,9 @@ TWO = ["saint-poker", "house:first", "house:first"]
         ([*TWO, "--option", "rounds"], "write an option as name=value"),
         ([*TWO, "--option", "x=1"], "it has rounds, final_pickup"),
         (["pool-nap", "house:first", "house:first", "--option", "ending=never"], "rounds, last_player"),
-    ],
-)
-def test_what_cannot_be_played_is_refused_with_the_reason(arguments: list[str], complaint: str) -> None:
-    refused = play(*arguments)
-
-    assert refused.exit_code == 2
-    assert complaint in refused.output
+    ):
+        refused = play(*arguments)
+        assert (refused.exit_code, complaint in refused.output) == (2, True), refused.output
 
 
 def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -6,21 +6,22 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
 
-from referee.match.canonical import Json
+from referee.match.canonical import Json, dumps
 from referee.match.log import parse_row
 from referee.runtime.output_tail import MAX_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
-from referee_extras.sdk import Bot
-from referee_extras.sdk.serving import serving
+from tests.cli.answering import Answer, Call, answering
 from tests.cli.running import PATIENCE_S, says
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 ERROR = "KeyError: 'legall'"
+MANIFEST = {"protocol": "2", "name": "mistaken", "version": "1", "games": ["saint-poker"]}
 SHORT = ("--option", "rounds=1", "--seed", "1")
 
 
@@ -174,25 +175,26 @@ def test_a_file_that_dies_in_play_is_told_of_with_a_status(tmp_path: Path) -> No
 # -- faults --
 
 
-class Mistaken(Bot):
-    """Answer every question in its own way."""
+@contextmanager
+def mistaken(answer: Callable[[Json], Json]) -> Iterator[str]:
+    """Yield the URL of a bot that answers every question in its own way."""
 
-    def __init__(self, answer: Callable[[Json], Json]) -> None:
-        super().__init__()
-        self.own_answer = answer
+    def answered(call: Call) -> Answer:
+        told = answer(json.loads(call.body)) if call.path == "/decide" else MANIFEST
+        return 200, {"Content-Type": "application/json"}, dumps(told)
 
-    def answer(self, body: Json) -> Json:
-        return self.own_answer(body)
+    with answering(answered) as url:
+        yield url
 
 
 def test_faults_are_told_in_words_for_a_url_and_the_match_counts() -> None:
     by_phase: dict[str, Any] = {"river": {"action": 0}, "select": {"action": {"type": "cheat"}}}
 
-    def mistaken(body: Json) -> Json:
+    def answer(body: Json) -> Json:
         answer = by_phase.get(body["observation"]["phase"], {"choice": 0})
         return {"decision": body["decision"]["id"], **answer}
 
-    with serving(Mistaken(mistaken)) as url:
+    with mistaken(answer) as url:
         played = play(url)
         document = json.loads(play(url, "--json").stdout)
 
@@ -205,7 +207,7 @@ def test_faults_are_told_in_words_for_a_url_and_the_match_counts() -> None:
 
 
 def test_an_illegal_action_is_told_with_what_was_sent() -> None:
-    with serving(Mistaken(lambda body: {"decision": body["decision"]["id"], "action": {"type": "cheat"}})) as url:
+    with mistaken(lambda body: {"decision": body["decision"]["id"], "action": {"type": "cheat"}}) as url:
         played = play(url)
 
     assert "illegal_action, 3 times, first in phase river: body" in played.stderr
@@ -214,7 +216,7 @@ def test_an_illegal_action_is_told_with_what_was_sent() -> None:
 
 
 def test_an_error_of_several_lines_cannot_pass_for_what_we_tell() -> None:
-    with serving(Mistaken(lambda body: defaulting(body, "boom\n\nrandom had 3 faults"))) as url:
+    with mistaken(lambda body: defaulting(body, "boom\n\nrandom had 3 faults")) as url:
         played = play(url)
         checked = run("check", url, "--questions", "4", "--game", "saint-poker", status=1)
 

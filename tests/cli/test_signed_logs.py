@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from referee.cli import main
 from referee.match.log import digest, parse_row
 from referee.match.signing_keys import SigningKey
+from tests.cli.running import says
 from tests.golden import path
 from tests.surroundings import MASTER_KEY
 
@@ -20,8 +20,8 @@ FOREIGN = SigningKey.derive(b"f" * 32)
 VERIFIER = Path(__file__).parents[2] / "docs" / "verify_log.py"
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
+def run(*arguments: str, status: int = 0) -> Result:
+    return says({}, *arguments, status=status)
 
 
 def signed_lines(name: str, number: int, previous: str | None) -> list[bytes]:
@@ -43,21 +43,18 @@ def test_F14_a_signature_is_checked_with_a_key_in_any_form(log: Path, tmp_path: 
 
     for key in (KEY.public.text, KEY.public.raw.hex(), str(text), str(published)):
         checked = run("verify", "--key", key, str(log))
-        assert checked.exit_code == 0, checked.output
         assert checked.stdout.endswith(f"; signed (entry 1, key {KEY.public.id})\n")
         assert "Only the signature of the service vouches for: " in checked.stderr
-    both = run("verify", "--key", FOREIGN.public.text, "--key", KEY.public.text, str(log))
-    assert both.exit_code == 0
+    run("verify", "--key", FOREIGN.public.text, "--key", KEY.public.text, str(log))
 
 
 def test_F14_another_key_and_a_missing_signature_fail_and_without_a_key_nothing_is_checked(log: Path) -> None:
     unsigned = str(path("pool-nap-3"))
 
     checked, absent = run("verify", str(log)), run("verify", unsigned)
-    foreign = run("verify", "--key", FOREIGN.public.text, str(log))
-    missing = run("verify", "--key", KEY.public.text, unsigned)
+    foreign = run("verify", "--key", FOREIGN.public.text, str(log), status=1)
+    missing = run("verify", "--key", KEY.public.text, unsigned, status=1)
 
-    assert [done.exit_code for done in (checked, absent, foreign, missing)] == [0, 0, 1, 1]
     assert checked.stdout.endswith(f"; signature NOT CHECKED (entry 1, key {KEY.public.id}): pass --key\n")
     assert absent.stdout.endswith("; not signed\n")
     assert "A log does not prove: " in checked.stderr
@@ -65,12 +62,9 @@ def test_F14_another_key_and_a_missing_signature_fail_and_without_a_key_nothing_
     assert "the log has no signature after its last row" in missing.stdout
 
 
-@pytest.mark.parametrize("key", ["junk", "ed25519:12", "no/such/file"])
-def test_a_bad_key_is_refused(log: Path, key: str) -> None:
-    refused = run("verify", "--key", key, str(log))
-
-    assert refused.exit_code == 2
-    assert "is not a public key" in refused.stderr
+def test_a_bad_key_is_refused(log: Path) -> None:
+    for key in ("junk", "ed25519:12", "no/such/file"):
+        assert "is not a public key" in run("verify", "--key", key, str(log), status=2).stderr
 
 
 def test_F14_a_file_of_many_logs_keeps_each_signature_with_its_log(tmp_path: Path) -> None:
@@ -83,21 +77,18 @@ def test_F14_a_file_of_many_logs_keeps_each_signature_with_its_log(tmp_path: Pat
 
     for name in (file, packed):
         checked = run("verify", "--json", "--key", KEY.public.text, str(name))
-        assert checked.exit_code == 0, checked.output
         findings = [item["finding"] for item in json.loads(checked.stdout)["items"]]
         assert [finding.count("; signed (entry") for finding in findings] == [1, 1]
         assert findings[1].endswith("; void, so it does not count")
 
     exchanged = [*first[:-1], second[-1], *second[:-1], first[-1], b""]
     file.write_bytes(b"\n".join(exchanged))
-    refused = run("verify", "--key", KEY.public.text, str(file))
+    refused = run("verify", "--key", KEY.public.text, str(file), status=1)
     assert refused.stdout.count("FAILED") == 2
     assert "it is the signature of match" in refused.stdout or "not that of the last row" in refused.stdout
 
     file.write_bytes(b"\n".join([*first, first[-1], *second, b""]))
-    doubled = run("verify", "--key", KEY.public.text, str(file))
-    assert doubled.exit_code == 1
-    assert "2 of 3 logs are valid" in doubled.stdout
+    assert "2 of 3 logs are valid" in run("verify", "--key", KEY.public.text, str(file), status=1).stdout
 
 
 def test_the_second_verifier_reads_signed_logs_and_says_that_it_checks_no_signature(log: Path, tmp_path: Path) -> None:
@@ -119,5 +110,5 @@ def test_narrating_and_the_page_of_a_match_leave_the_signature_out(log: Path, tm
     page = tmp_path / "match.html"
 
     assert run("replay", str(log)).stdout == run("replay", str(path("pool-nap-3"))).stdout
-    assert run("replay", str(log), "--html", str(page)).exit_code == 0
+    run("replay", str(log), "--html", str(page))
     assert page.exists()

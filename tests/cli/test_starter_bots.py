@@ -13,12 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from playwright._impl._driver import compute_driver_executable
 
 from referee.botclient import client
 from referee.botclient.client import BotSeat
-from referee.cli import main
 from referee.cli.new_bot import LANGUAGES, manifest_name, write_bot
 from referee.games import catalogue
 from referee.house.server import serve
@@ -29,7 +27,7 @@ from referee.protocol import messages
 from referee.protocol.signing import bot_secret, challenge_proof
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
 from tests.botclient.test_match_driver import begun
-from tests.cli.running import surroundings
+from tests.cli.running import says, surroundings
 from tests.house.test_server import is_a_proper_bot
 from tests.machine import require
 from tests.protocol.schemas import check
@@ -55,8 +53,7 @@ def language(request: pytest.FixtureRequest) -> str:
 def folder(language: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create a bot with `new-bot`, with its secret in the file beside it."""
     folder = tmp_path_factory.mktemp(language) / NAME
-    made = CliRunner().invoke(main, ["new-bot", str(folder), "--language", language])
-    assert made.exit_code == 0, made.output
+    says({}, "new-bot", str(folder), "--language", language)
     (folder / "secret.txt").write_text(f"{SECRET}\n")
     return folder
 
@@ -242,22 +239,16 @@ def test_new_bot_writes_only_into_a_new_or_an_empty_folder(tmp_path: Path) -> No
     (full / "mine").touch()
     file.touch()
 
-    refused = [CliRunner().invoke(main, ["new-bot", str(place)]) for place in (full, file, file / "bot")]
-    made = CliRunner().invoke(main, ["new-bot", str(empty)])
+    for place, status, reason in ((full, 2, "is not empty"), (file, 2, "is a file"), (file / "bot", 1, "Cannot write")):
+        assert reason in says({}, "new-bot", str(place), status=status).output
+    says({}, "new-bot", str(empty))
 
-    assert [done.exit_code for done in refused] == [2, 2, 1]
-    assert "is not empty" in refused[0].output
-    assert "is a file" in refused[1].output
-    assert "Cannot write" in refused[2].output
     assert [path.name for path in full.iterdir()] == ["mine"]
-    assert made.exit_code == 0
     assert sorted(path.name for path in empty.iterdir()) == [".gitignore", "README.md", "bot.py"]
     assert json.dumps("empty") in (empty / "bot.py").read_text()
 
 
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [("my bot", "my bot"), ("x" * 100, "x" * 64), ("Zoë\u202e", "Zoë"), ("\n", "starter"), ("/", "starter")],
-)
-def test_a_bot_is_named_after_its_folder_as_far_as_a_card_may_show_it(folder: str, name: str) -> None:
-    assert manifest_name(Path("/tmp") / folder) == name
+def test_a_bot_is_named_after_its_folder_as_far_as_a_card_may_show_it() -> None:
+    names = {"my bot": "my bot", "x" * 100: "x" * 64, "Zoë\u202e": "Zoë", "\n": "starter", "/": "starter"}
+
+    assert {folder: manifest_name(Path("/tmp") / folder) for folder in names} == names

@@ -1,14 +1,12 @@
-"""Test `referee tournament` with a service that breaks off or is busy: one on loopback with a script."""
+"""The stream of a tournament with a service that breaks off or is busy: one on loopback with a script."""
 
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from referee.cli import main
 from referee.cli.service import stream
 from referee.cli.service.api_client import Api, ApiRefusal
-from referee.cli.service.stream import StreamMessage, follow_tournament
+from referee.cli.service.stream import StreamMessage, follow_tournament, retry_until_answered
 from tests.cli.answering import Answer, Call, answering
 
 
@@ -40,8 +38,14 @@ def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it(monke
     ]
 
 
-def test_nobody_is_followed_to_another_address() -> None:
-    with answering(lambda _: (301, {}, b"")) as url:
-        said = CliRunner().invoke(main, ["tournament", "list", "--url", url])
+def test_a_request_is_repeated_until_it_is_answered_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "FIRST_PAUSE_S", 0.0)
+    answers = iter([None, problem(503), problem(429), (200, {}, b"[1]"), problem(403)])
+    notes: list[str] = []
 
-    assert (said.exit_code, "redirected (301); use the final URL" in said.stderr) == (3, True)
+    with answering(lambda _: next(answers)) as url, Api(url) as api:
+        assert retry_until_answered(lambda: api.get("/games"), notes.append) == [1]
+        with pytest.raises(ApiRefusal):
+            retry_until_answered(lambda: api.get("/games"), notes.append)
+
+    assert [note.partition(" no)")[0][-3:] for note in notes] == ["503", "429"]

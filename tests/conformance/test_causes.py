@@ -88,88 +88,53 @@ class Mistake:
     killed: bool = False
 
 
+UNREACHED, UNSIGNED = "no connection to your bot could be opened", "your bot answers 401 to signed calls"
+GONE = "your bot accepts no more connections since POST /decide"
+SLOW = "answer within `time.budget_ms`"
+REFUSED, DOWN = ("nonce_promise", "nonce_kept", "decision"), ("stays_up",)
+
 MISTAKES = {
     "wrong port": Mistake(
-        "no connection to your bot could be opened",
+        UNREACHED,
         "that it listens on the registered port",
         first="reachable",
         at=lambda _url, unused: f"http://127.0.0.1:{unused}",
     ),
     "listens on one address only": Mistake(
-        "no connection to your bot could be opened",
+        UNREACHED,
         "not on 127.0.0.1 only",
         first="reachable",
         at=lambda url, _unused: url.replace("127.0.0.1", "127.0.0.2"),
     ),
     "crash in the decision": Mistake(
-        "your bot closed the connection at POST /decide without an answer", "crashed", crashes, same_cause=("stays_up",)
+        "your bot closed the connection at POST /decide without an answer", "crashed", crashes, same_cause=DOWN
     ),
-    "exit in the decision": Mistake(
-        "your bot accepts no more connections since POST /decide", "exited", exits, same_cause=("stays_up",)
-    ),
+    "exit in the decision": Mistake(GONE, "exited", exits, same_cause=DOWN),
     "exception in the decision": Mistake("your bot answers 500 at POST /decide", "500 that it crashed", raises),
     "wrong JSON": Mistake(
-        "POST /notify: the reply was not JSON",
-        "with a JSON library",
-        writes_python,
-        first="challenge",
-        same_cause=("manifest", "nonce_promise", "nonce_kept", "decision"),
+        *("POST /notify: the reply was not JSON", "with a JSON library", writes_python, "challenge"),
+        same_cause=("manifest", *REFUSED),
     ),
     "illegal action": Mistake(
         "an action of your bot is not legal in saint-poker", "Choose from the `legal_actions`", selects_one_card
     ),
-    "slow answers": Mistake(
-        "median answer ",
-        "answer within `time.budget_ms`",
-        thinks(3 * BRIEF.budget_ms / 1000),
-        first="budget",
-        pace=BRIEF,
-    ),
+    "slow answers": Mistake("median answer ", SLOW, thinks(3 * BRIEF.budget_ms / 1000), "budget", pace=BRIEF),
     "too slow answers": Mistake(
-        "median answer 70 ms against a budget of 60 ms",
-        "answer within `time.budget_ms`",
-        thinks(0.3),
-        pace=replace(BRIEF, bank_ms=10),
+        "median answer 70 ms against a budget of 60 ms", SLOW, thinks(0.3), pace=replace(BRIEF, bank_ms=10)
     ),
-    "wrong secret": Mistake(
-        "your bot answers 401 to signed calls",
-        SAVE_SECRET,
-        rejects_signatures,
-        first="challenge",
-        same_cause=("nonce_promise", "nonce_kept", "decision"),
-    ),
-    "another secret": Mistake(
-        "your bot answers 401 to signed calls",
-        SAVE_SECRET,
-        first="challenge",
-        same_cause=("nonce_promise", "nonce_kept", "decision"),
-        secret=OTHER_SECRET,
-    ),
-    "signature of a parsed body": Mistake(
-        "your bot answers 401 to signed calls", "before you parse it", rejects_questions
-    ),
-    "wrong proof": Mistake("", "so it has the right secret", HABITS["challenge"], first="challenge"),
+    "wrong secret": Mistake(UNSIGNED, SAVE_SECRET, rejects_signatures, "challenge", REFUSED),
+    "another secret": Mistake(UNSIGNED, SAVE_SECRET, is_correct, "challenge", REFUSED, OTHER_SECRET),
+    "signature of a parsed body": Mistake(UNSIGNED, "before you parse it", rejects_questions),
+    "wrong proof": Mistake("", "so it has the right secret", HABITS["challenge"], "challenge"),
     "no /notify": Mistake(
-        "your bot answers 404 at POST /notify",
-        "404 that it does not serve this path",
-        serves_decide_only,
-        first="challenge",
-        same_cause=("nonce_promise", "nonce_kept", "unknown_members", "end_notices"),
+        *("your bot answers 404 at POST /notify", "404 that it does not serve this path", serves_decide_only),
+        *("challenge", ("nonce_promise", "nonce_kept", "unknown_members", "end_notices")),
     ),
     "slash at the end": Mistake(
-        "POST /notify redirects to '/notify/' (307)",
-        "without a slash at the end",
-        adds_a_slash,
-        first="challenge",
-        same_cause=("nonce_promise", "nonce_kept", "decision"),
+        *("POST /notify redirects to '/notify/' (307)", "without a slash at the end", adds_a_slash),
+        *("challenge", REFUSED),
     ),
-    "killed in the middle": Mistake(
-        "your bot accepts no more connections since POST /decide",
-        "exited",
-        first="idle",
-        same_cause=("reconnect", "stays_up"),
-        killed=True,
-    ),
+    "killed in the middle": Mistake(GONE, "exited", is_correct, "idle", ("reconnect", "stays_up"), killed=True),
 }
 
 ONLY_FOR = {  # advice -> mistakes for which it is right

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-import sys
+import threading
 
 import pytest
 from aiohttp import web
@@ -10,17 +10,15 @@ from click.testing import CliRunner
 
 from referee.cli import main, progress
 from referee.match.canonical import Json
-from referee.runtime.house_servers import HouseServer
-from tests.botclient.hostile import PATIENCE_S, SECRET
-from tests.botclient.odd import GAME, Odd, said
-from tests.cli.running import surroundings
+from tests.botclient.hostile import SECRET
+from tests.botclient.odd import GAME, Odd, house, said, served
 
 
 def test_progress_is_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
-    with HouseServer(["first"]) as houses:
-        told = CliRunner().invoke(main, ["check", houses.urls[0], "--game", GAME, "--questions", "9"])
-        quiet = CliRunner().invoke(main, ["check", houses.urls[0], "--game", GAME, "--questions", "9", "--json"])
+    with served(house("first")) as url:
+        told = CliRunner().invoke(main, ["check", url, "--game", GAME, "--questions", "9"])
+        quiet = CliRunner().invoke(main, ["check", url, "--game", GAME, "--questions", "9", "--json"])
 
     lines = told.stderr.splitlines()
     assert lines[0] == "check: 0 of 9 questions (manifest and notices)"
@@ -40,31 +38,25 @@ def test_progress_lines_come_every_few_seconds(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "check: 5 of 12 questions\ncheck: 10 of 12 questions\n"
 
 
-async def test_ctrl_c_ends_a_check_with_what_it_found() -> None:
+def test_ctrl_c_ends_a_check_with_what_it_found() -> None:
     """The bot answers with an illegal action, and the signal comes while it thinks about its second answer."""
-    checking: list[asyncio.subprocess.Process] = []
 
     async def interrupts(bot: Odd, request: web.Request, body: Json) -> web.Response | None:
         if request.path != "/decide":
             return None
         bot.memory["asked"] = bot.memory.get("asked", 0) + 1
         if bot.memory["asked"] == 2:
-            checking[0].send_signal(signal.SIGINT)
-            await asyncio.sleep(PATIENCE_S)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            while request.transport is not None:  # noqa: ASYNC110  # the end of a connection tells nobody
+                await asyncio.sleep(0.01)
         return said({"decision": body["decision"]["id"], "action": {"type": "cheat"}})
 
-    bot = await Odd(interrupts).start("127.0.0.1", 0)
-    try:
-        command = (sys.executable, "-m", "referee", "check", bot.url, "--game", GAME, "--seed", "a")
-        environment = surroundings(REFEREE_BOT_SECRET=SECRET)
-        checking.append(await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=-1, env=environment))
-        told = await asyncio.wait_for(checking[0].communicate(), PATIENCE_S * 3)
-    finally:
-        await bot.close()
+    with served(Odd(interrupts)) as url:
+        arguments = ["check", url, "--game", GAME, "--seed", "a"]
+        told = CliRunner().invoke(main, arguments, env={"REFEREE_BOT_SECRET": SECRET})
 
-    output, errors = (text.decode() for text in told)
-    assert checking[0].returncode == 130, errors
-    assert "PARTIAL: Ctrl-C ended the check; this is what it had found.\n" in output
-    assert "\nfail  an action of your bot is not legal in saint-poker\n" in output
-    assert output.splitlines()[-1].startswith("interrupted: 1 failures, ")
-    assert "Traceback" not in errors
+    assert told.exit_code == 130, told.stderr
+    assert "PARTIAL: Ctrl-C ended the check; this is what it had found.\n" in told.stdout
+    assert "\nfail  an action of your bot is not legal in saint-poker\n" in told.stdout
+    assert told.stdout.splitlines()[-1].startswith("interrupted: 1 failures, ")
+    assert "Traceback" not in told.stderr

@@ -27,14 +27,11 @@ from referee.conformance.report import ConformanceReport, Finding, percentiles
 from referee.conformance.rules import RULES
 from referee.conformance.storage import report_to_json
 from referee.games import catalogue
-from referee.house.players import find_player
-from referee.house.server import House
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
-from referee.runtime.house_servers import HouseServer
 from tests.botclient.habits import HABITS, does_one_thing_at_a_time, is_trusted, selects_one_card
 from tests.botclient.hostile import SECRET
-from tests.botclient.odd import GAME, Habit, Odd, check_bot, is_correct, said
+from tests.botclient.odd import GAME, Habit, Odd, check_bot, house, is_correct, said, served
 from tests.machine import require
 from tests.protocol.schemas import check as fits_schema
 
@@ -43,11 +40,6 @@ ROOT = Path(__file__).parents[2]
 
 def report_on(habit: Habit, **more: Any) -> ConformanceReport:
     return asyncio.run(check_bot(Odd(habit), **more))
-
-
-def house(name: str, secret: str | None = None) -> House:
-    player = find_player(name)
-    return House(player.full_name(), player, secret)
 
 
 def wanting(report: ConformanceReport) -> list[Finding]:
@@ -80,7 +72,7 @@ def test_an_odd_bot_is_caught_by_the_rule_it_breaks_and_no_other(rule: str) -> N
 
 
 async def test_a_good_bot_passes_with_every_game_and_nothing_to_find() -> None:
-    report = await check_bot(house("sound", SECRET), questions=150, games=())
+    report = await check_bot(house("sound", SECRET), questions=60, games=())
 
     assert wanting(report) == []
     assert not report.skipped
@@ -88,7 +80,7 @@ async def test_a_good_bot_passes_with_every_game_and_nothing_to_find() -> None:
     assert report.bot
     assert report.bot["name"] == "House 3 Sound"
     assert report.rules == {name: rules.rules_version for name, rules in catalogue().items()}
-    assert report.latency["total"]["calls"] > 150
+    assert report.latency["total"]["calls"] > 60
     assert 0 < report.latency["connect"]["calls"] < report.calls / 2
     for name, rules in catalogue().items():
         covered = report.coverage[name]
@@ -301,11 +293,11 @@ def checked(*arguments: str) -> Result:
 
 
 def test_the_command_tells_passes_failures_and_absence_by_its_status(tmp_path: Path) -> None:
-    with HouseServer(["first"]) as houses:
-        url = houses.urls[0]
+    bot = house("first")
+    with served(bot) as url:
         arguments = (url, "--game", GAME, "--questions", "2", "--seed", "a")
         passed = checked(*arguments)
-        houses.write_secret(0, SECRET)
+        bot.secret = SECRET
         (tmp_path / "secret").write_text(SECRET + "\n")
         locked = checked(*arguments, "--json")
         signed = checked(*arguments, "--json", "--secret-file", str(tmp_path / "secret"))

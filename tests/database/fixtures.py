@@ -118,8 +118,7 @@ def statements(world: World) -> Iterator[list[str]]:
     def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
         seen.append(statement)
 
-    with world.database.read() as session:
-        engine = session.get_bind()
+    engine = world.database._engine  # that of a session is derived from it, and hears only its own statements
     event.listen(engine, "before_cursor_execute", note)
     yield seen
     event.remove(engine, "before_cursor_execute", note)

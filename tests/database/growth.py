@@ -38,7 +38,7 @@ def cost_of(world: World, query: Callable[[Session], object]) -> int:
 
 
 def steps_of(world: World, query: Callable[[Session], object]) -> int:
-    """Return the number of instructions that SQLite executes for ``query``."""
+    """Return the number of instructions that SQLite executes for ``query``, which may write: all is rolled back."""
     steps = 0
 
     def count() -> int:
@@ -46,12 +46,13 @@ def steps_of(world: World, query: Callable[[Session], object]) -> int:
         steps += 1
         return 0
 
-    with world.database.read() as session:
-        driver: Any = session.connection().connection.dbapi_connection
-        query(session)  # what is read once for each connection is not counted
-        driver.set_progress_handler(count, 1)
-        try:
-            query(session)
-        finally:
-            driver.set_progress_handler(None, 0)
+    for _ in range(2):  # what is read once for each connection is not counted
+        steps = 0
+        with world.undoing() as session:
+            driver: Any = session.connection().connection.dbapi_connection
+            driver.set_progress_handler(count, 1)
+            try:
+                query(session)
+            finally:
+                driver.set_progress_handler(None, 0)
     return steps

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Executable, Select, update
+from sqlalchemy import Executable, Select, delete, update
 from sqlalchemy.orm import Session
 
 from referee import schema
 from referee.accounts import accounts
 from referee.bots import bots, certificates, handshakes
-from referee.db.engine import Database
+from referee.db.engine import Database, current_time
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match
 from referee.match.time_limits import Limits
@@ -23,6 +23,7 @@ from referee.matches.logs.recording import MatchUpdate
 from referee.matches.queue import claims
 from referee.matches.queue.claims import Claim
 from referee.matches.states import DealSharing
+from referee.matches.voids import VoidRequest
 from referee.protocol.messages import Manifest
 from referee.workflows.bots import handshake_results
 from referee.workflows.ending import match_end, match_loading
@@ -64,24 +65,10 @@ class _Undone(Exception):
 
 
 @dataclass
-class World:
+class Transactions:
     """A database with helpers that each use one transaction."""
 
     database: Database
-    numbers: Any = field(default_factory=lambda: itertools.count(1))
-
-    @property
-    def clock(self) -> FakeClock:
-        clock = self.database.clock
-        assert isinstance(clock, FakeClock)
-        return clock
-
-    @contextmanager
-    def undoing(self) -> Iterator[Session]:
-        """Open a transaction that is rolled back at the end of the block."""
-        with suppress(_Undone), self.database.write() as session:
-            yield session
-            raise _Undone
 
     def read(self, query: Callable[Concatenate[Session, P], T], *args: P.args, **how: P.kwargs) -> T:
         """Call a function of the product in a transaction that only reads."""
@@ -118,11 +105,31 @@ class World:
         with self.database.read() as session:
             return session.get_one(model, key)
 
+
+@dataclass
+class World(Transactions):
+    """A database that helpers fill."""
+
+    numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def clock(self) -> FakeClock:
+        clock = self.database.clock
+        assert isinstance(clock, FakeClock)
+        return clock
+
+    @contextmanager
+    def undoing(self) -> Iterator[Session]:
+        """Open a transaction that is rolled back at the end of the block."""
+        with suppress(_Undone), self.database.write() as session:
+            yield session
+            raise _Undone
+
     def sharing(self, tables: Sequence[Sequence[str]], kind: str = "common", **plan: Any) -> list[str]:
         """Create due matches at these tables, which share their cards."""
         entries = [bot for table in tables for bot in table]
         with self.database.write() as session:
-            group = deal_groups.create_group(session, entries, master_key=MASTER_KEY, kind=DealSharing(kind))
+            group = create_group(session, entries, DealSharing(kind))
             return [self.matched(session, table, group=group, **plan).id for table in tables]
 
     def account(self, role: str = "owner") -> str:
@@ -132,23 +139,20 @@ class World:
     def bot(self, owner_id: str | None = None, manifest: Manifest = MANIFEST, name: str = "") -> str:
         """Create a verified bot, of a new owner unless one is given."""
         with self.database.write() as session:
-            return self._bot(session, owner_id or self._account(session), manifest, name)
+            return verify_all(session, [self._registered(session, owner_id, name)], manifest)[0]
 
     def bots(self, count: int) -> list[str]:
         with self.database.write() as session:
-            return [self._bot(session, self._account(session), MANIFEST) for _ in range(count)]
+            return verify_all(session, [self._registered(session) for _ in range(count)])
 
     def _account(self, session: Session, role: str = "owner") -> str:
         return accounts.create_account(session, f"Account {next(self.numbers)} x", role).id
 
-    def _bot(self, session: Session, owner_id: str, manifest: Manifest, name: str = "") -> str:
+    def _registered(self, session: Session, owner_id: str | None = None, name: str = "") -> str:
+        owner_id = owner_id or self._account(session)
         number = next(self.numbers)
         name = name or f"Bot {number} x"
-        bot_id = bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
-        (handshake,) = handshakes.claim_due_handshakes(session)
-        certify(session, bot_id, manifest)
-        handshake_results.finish_handshake(session, bot_id, handshake.epoch, {"ok": True}, manifest)
-        return bot_id
+        return bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
 
     def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:
         """Create a due match, of two new bots unless some are given."""
@@ -159,7 +163,12 @@ class World:
     def matched(self, session: Session, seated: Sequence[str], **plan: Any) -> schema.StoredMatch:
         group = plan.pop("group", None)
         wanted = matches.MatchPlan(**{"game": GAME, "bots": seated, "options": {}, "limits": Limits(), **plan})
-        return matches.create_match(session, wanted, master_key=MASTER_KEY, group=group)
+        match = matches.create_match(session, wanted, master_key=MASTER_KEY)
+        if group is not None:
+            own, match.group_id = match.group_id, group.id
+            session.flush()
+            session.execute(delete(schema.DealGroup).where(schema.DealGroup.id == own))
+        return match
 
     def claim(self, limit: int = 1, *, isolated: bool = False, **how: Any) -> list[Claim]:
         with self.database.write() as session:
@@ -215,8 +224,9 @@ class World:
         played(match)
         return claim, match
 
-    def void(self, match_id: str, reason: str = "a cable was cut", **how: Any) -> voiding.VoidReport:
-        return self.write(voiding.void_match, match_id, reason, created_by=None, master_key=MASTER_KEY, **how)
+    def void(self, match_id: str, reason: str = "a cable was cut", **how: bool) -> voiding.VoidReport:
+        wanted = VoidRequest(match_id, reason, **{"rematch": False, **how})
+        return self.write(voiding.void_match, wanted, created_by=None, master_key=MASTER_KEY)
 
     def ended(self, claim: Claim, match: Match, start: int) -> schema.Result:
         with self.database.write() as session:
@@ -228,6 +238,24 @@ class World:
         match_id = self.match(seated, **plan)
         (claim,) = self.claim(match_id=match_id)
         return self.finish(claim, choice=choice)
+
+
+def create_group(session: Session, entries: Sequence[str], kind: DealSharing = DealSharing.OWN) -> schema.DealGroup:
+    """Create a deal group without matches; these bots enter it."""
+    row = deal_groups.new_group_row(entries, current_time(session), MASTER_KEY, None)
+    group = schema.DealGroup(**row, kind=kind)
+    session.add(group)
+    return group
+
+
+def verify_all(session: Session, bot_ids: list[str], manifest: Manifest = MANIFEST) -> list[str]:
+    """Verify these bots, whose handshakes are the only ones that are due. One claim for all saves a tenth."""
+    claimed = handshakes.claim_due_handshakes(session, len(bot_ids) + 1)
+    assert {handshake.bot_id for handshake in claimed} == {*bot_ids}
+    for handshake in claimed:
+        certify(session, handshake.bot_id, manifest)
+        handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest)
+    return bot_ids
 
 
 def certify(session: Session, bot_id: str, manifest: Manifest) -> None:

@@ -18,7 +18,6 @@ RUNS = 6  # for up to 20 extras
 SCRIPT = "tests/extras/service_without.py"
 OWN_PATHS = {  # of operations of the API, by extra: how they begin
     "exchanges": "/api/v1/ladders/{ladder_id}/exchanges",
-    "openings": "/api/v1/openings",
     "analysis": "/api/v1/tournaments/{tournament_id}/crosstable",
     "search": "/api/v1/search",
     "notifications": "/api/v1/webhooks",

@@ -105,25 +105,20 @@ def test_a_request_expires_and_is_deleted_later(world: World) -> None:
         assert session.scalars(select(func.count()).select_from(RequestedOwner)).one() == 0
 
 
-def test_E21_an_account_has_a_limited_number_of_pending_requests(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests, "MAX_SENT", 2)
+@pytest.mark.parametrize(
+    ("limit", "sentence"), [("MAX_SENT", "Withdraw one"), ("MAX_RECEIVED", "too many pending requests")]
+)
+def test_E21_pending_requests_of_an_account_and_to_an_owner_are_limited(
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: str, sentence: str
+) -> None:
+    monkeypatch.setattr(requests, limit, 2)
     table = Table(world)
     first, _ = table.ask(), table.ask()
 
-    with pytest.raises(QuotaExceeded, match="Withdraw one"):
+    with pytest.raises(QuotaExceeded, match=sentence):
         table.ask()
     world.write(requests.withdraw, first, table.asker)
     table.ask()
-
-
-def test_E21_an_owner_gets_a_limited_number_of_requests(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests, "MAX_RECEIVED", 2)
-    table = Table(world)
-    table.ask()
-    table.ask()
-
-    with pytest.raises(QuotaExceeded, match="too many pending requests"):
-        table.ask()
 
 
 def test_a_request_that_nobody_has_to_accept_is_refused(world: World) -> None:

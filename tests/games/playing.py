@@ -14,7 +14,7 @@ from referee.match import chance
 from referee.match.canonical import Json
 from tests.games.hooks import HOOKS
 
-LONGEST_MATCH = 1500  # decisions; longer ones only repeat their rounds
+LONGEST_MATCH = 500  # decisions; longer ones only repeat their rounds
 
 
 class RiggedDice(Random):
@@ -105,7 +105,7 @@ def row(log: list[Json], event: str) -> Json:
     return only
 
 
-def fresh(name: str, count: int = 20) -> Iterator[tuple[State, Random]]:
+def fresh(name: str, count: int = 16) -> Iterator[tuple[State, Random]]:
     """Yield new matches with any number of seats and any options, and dice to play them, every other time rigged."""
     rules = catalogue()[name]
     for number in range(count):

@@ -74,17 +74,17 @@ def test_conformity(name: str, seats: int, options: Json, seed: int, expected: s
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("pool-nap", "ac8ecf19eb73072a"),
-        ("prince-albert", "dfd73ee2edaecfc1"),
-        ("prisoners", "8b388c9946c184bf"),
-        ("rummy-royal", "a94ae844798b3313"),
-        ("saint-poker", "7f69bf8e3e3dbb8f"),
+        ("pool-nap", "a13fd1dcd6254d66"),
+        ("prince-albert", "d7c61d99cddcd70e"),
+        ("prisoners", "23cc99f6b1368daf"),
+        ("rummy-royal", "f094f3051e2a3f1f"),
+        ("saint-poker", "aaba9a2b112be8c4"),
     ],
 )
 def test_matches_with_any_options_and_rigged_decks_stay_the_same(name: str, expected: str) -> None:
     digests = [
         digest_of.encode()
-        for state, dice in fresh(name, count=60)
+        for state, dice in fresh(name, count=40)
         for digest_of in conformity_match(state, partial(random_outcome, rng=dice), often_the_first(dice))
     ]
 

@@ -70,6 +70,9 @@ def test_what_is_handed_out_keeps_its_size_never_changes_and_hides_cards_alone(n
         handed_out: list[tuple[Any, bytes]] = []
 
         while not state.over:
+            if dice.random() < 0.5:
+                one_step(state, dice)
+                continue
             views = [state.observation(seat) for seat in range(state.players)]
             lists = [state.legal(seat) for seat in state.pending()]
             results = [state.scores(), state.returns(), state.placements()]
@@ -120,12 +123,12 @@ def test_nothing_else_is_accepted_and_a_refusal_changes_nothing(name: str) -> No
     for state, dice in fresh(name):
         elsewhere: list[Json] = []  # legal once, in another position
 
-        for now in sampled(state, dice):
+        for now in sampled(state, dice, 0.1):
             before = image(now)
             for seat in now.pending():
                 legal = now.legal(seat)
                 elsewhere += dice.sample(legal, min(3, len(legal)))
-                for junk in [*JUNK, *elsewhere[-60:], *spoilt(dice.choice(legal), dice)]:
+                for junk in [*JUNK, *elsewhere[-30:], *spoilt(dice.choice(legal), dice)]:
                     try:
                         accepted = now.validate_action(seat, junk)
                     except IllegalAction:
@@ -273,9 +276,9 @@ def wrong_outcomes(asked: Json, dice: Random) -> Iterator[Any]:
 
 
 @every_game
-def test_twin_worlds_look_the_same(name: str) -> None:
+def test_D3_twin_worlds_look_the_same(name: str) -> None:
     """Require that two worlds which differ only in secrets give the viewer the same bytes."""
-    for state, dice in fresh(name, count=12):
+    for state, dice in fresh(name, count=8):
         deal, steps, dealing = state.clone(), list[Step](), False
         wanted, found, deals = 0, 0, 0
 
@@ -286,7 +289,7 @@ def test_twin_worlds_look_the_same(name: str) -> None:
                 deal, steps, deals = state.clone(), [], deals + 1
             steps.append(next_step(state, dice))
             take(state, steps[-1])
-            if deals and state.pending() and dice.random() < 0.1:
+            if deals and state.pending() and dice.random() < 0.07:
                 for viewer in (None, *range(state.players)):
                     wanted += 1
                     found += compared_with_a_twin(deal, steps, viewer, dice)

@@ -19,11 +19,12 @@ from referee.match.canonical import Json
 from tests.games.playing import positions
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pool() -> Iterator[SearchPool]:
     made = SearchPool(1)
     yield made
     made.close()
+    assert made.processes() == []
 
 
 def question(state: State) -> Json:
@@ -35,7 +36,7 @@ def question(state: State) -> Json:
 def questions(name: str = "pool-nap", seats: int = 3) -> list[Json]:
     """Return some questions with more than one legal action."""
     asked = [question(state) for state in positions(game(name).start(seats), Random(1)) if state.pending()]
-    return [one for one in asked if len(one["legal_actions"]) > 2][:6]
+    return [one for one in asked if len(one["legal_actions"]) > 2][:3]
 
 
 async def test_a_search_elsewhere_finds_the_same_action(pool: SearchPool) -> None:
@@ -45,16 +46,16 @@ async def test_a_search_elsewhere_finds_the_same_action(pool: SearchPool) -> Non
 
 
 async def test_a_process_that_dies_is_replaced_and_its_search_repeated(pool: SearchPool) -> None:
-    (asked, *_), started = questions(), list[int]()
+    asked, *_ = questions()
 
     await pool.search("pool-nap", asked, 7)
-    (process,) = started[:] = pool.processes()
+    (process,) = pool.processes()
     os.kill(process, signal.SIGSTOP)
     searching = asyncio.create_task(pool.search("pool-nap", asked, 7))
     await asyncio.sleep(0)
     os.kill(process, signal.SIGKILL)
     assert (await searching) == search_action("pool-nap", asked, 7)
-    assert pool.processes() != started
+    assert pool.processes() != [process]
 
 
 def test_a_search_that_fails_in_every_process_is_an_error(pool: SearchPool, capfd: pytest.CaptureFixture[str]) -> None:
@@ -82,8 +83,11 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert run.stdout.strip().isdecimal(), run.stderr
 
 
-def test_a_player_that_searches_answers_alike_in_this_process_and_in_another() -> None:
-    for asked in questions()[:3]:
+def test_a_player_that_searches_answers_alike_in_this_process_and_in_another(
+    pool: SearchPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.house.players.shared_pool", lambda: pool)
+    for asked in questions():
         here = SearchPlayer(Random("key")).decide("pool-nap", asked)
         there = asyncio.run(SearchPlayer(Random("key")).answer("pool-nap", asked))
         assert here == there
@@ -91,7 +95,7 @@ def test_a_player_that_searches_answers_alike_in_this_process_and_in_another() -
 
 @pytest.mark.parametrize(("name", "seats"), [("prince-albert", 3), ("prisoners", 3), ("rummy-royal", 3)])
 def test_a_search_returns_a_legal_action_in_every_phase(name: str, seats: int) -> None:
-    for asked in questions(name, seats)[:3]:
+    for asked in questions(name, seats):
         assert search_action(name, asked, 1) in asked["legal_actions"]
 
 

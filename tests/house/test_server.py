@@ -4,23 +4,21 @@ import asyncio
 import hashlib
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
+
+import pytest
 
 from referee.botclient import client
 from referee.botclient.client import BotSeat, CallTarget
 from referee.botclient.match_driver import drive
 from referee.botclient.reply import Reply
-from referee.house.server import serve
+from referee.house.server import run, serve
 from referee.match.signature import ChainHead
 from referee.protocol import messages
 from referee.protocol.signing import bot_secret
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
 from tests.botclient.test_match_driver import begun, unrecorded
 from tests.protocol.schemas import check
-
-ROOT = Path(__file__).parents[2]
 
 
 async def is_a_proper_bot(url: str, others_url: str) -> None:
@@ -122,23 +120,14 @@ async def test_latency_can_be_pretended() -> None:
     assert seat.last[1].timing.wait_ms >= 40
 
 
-def test_a_house_bot_in_a_process_of_its_own_ends_on_SIGTERM() -> None:
-    program = "from referee.house.server import run, serve; run(serve('first'), lambda url: print(url, flush=True))"
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    try:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT])
+def test_a_house_bot_serves_until_it_is_told_to_stop(word: signal.Signals) -> None:
+    urls: list[str] = []
 
-        async def manifest() -> client.HandshakeResult:
-            return await client.fetch_manifest(caller(url))
+    def stop(url: str) -> None:
+        urls.append(url)
+        os.kill(os.getpid(), word)
 
-        shown = asyncio.run(manifest())
-        os.kill(process.pid, signal.SIGTERM)
-        assert process.wait(PATIENCE_S) == 0
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-    assert shown.manifest is not None
-    assert shown.manifest.max_concurrent_requests == 100
+    run(serve("first"), stop)
+
+    assert urls[0].startswith("http://127.0.0.1:")

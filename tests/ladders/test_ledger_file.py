@@ -28,6 +28,7 @@ from referee.ladders.tables import DailyExchange, LedgerEntry, Rating, RatingCha
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.ratings.elo import MICRO, START
 from referee.ratings.exchange import ANCHORS_CAP, OWNERS_CAP
+from tests.database.checks import on_one_database
 from tests.database.world import World
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "refold.py"
@@ -196,6 +197,7 @@ def differences(world: World, ladder_id: str) -> list[str]:
     return [*refold.check(file), *audited]
 
 
+@on_one_database  # `test_ratings` compares the sums of either
 def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,7 +205,7 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
     played = campaign(world, seed=5)
     first = world.play(played.bots[:3])
     ladder = str(first.ladder_id)
-    play_on(world, played, first, 450)
+    play_on(world, played, first, 300)
     assert differences(world, ladder) == []
     with world.database.write() as session:
         session.execute(update(Rating).where(Rating.bot_id == first.bots[0]).values(value=Rating.value + 7))
@@ -226,13 +228,14 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
     assert played.capped
 
 
+@on_one_database
 def test_K27_random_damage_of_a_ledger_is_named_and_never_repaired(world: World) -> None:
     played = campaign(world, seed=7)
     first = world.play(played.bots[:3])
     ladder, other = str(first.ladder_id), str(world.play(played.bots[:2]).ladder_id)
     play_on(world, played, first, 60)
     assert differences(world, ladder) == []
-    for _ in range(40):
+    for _ in range(20):
         with world.undoing() as session:
             damage = injure(session, played.dice, ladder, other)
             session.expire_all()
@@ -338,6 +341,7 @@ def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World, statements: l
     assert asked() == before
 
 
+@on_one_database
 def test_memory_does_not_grow_with_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger_csv, "ENTRIES_PER_QUERY", 50)
     first = world.play(world.bots(2))
@@ -356,10 +360,10 @@ def test_memory_does_not_grow_with_the_ledger(world: World, monkeypatch: pytest.
         finally:
             tracemalloc.stop()
 
-    append(300)
+    append(150)
     peak()  # allocate what is kept permanently
     small, few = peak()
-    append(2_700)
+    append(1_350)
     large, many = peak()
 
     assert large > 9 * small

@@ -9,10 +9,12 @@ from referee.bots.tables import Bot
 from referee.ladders import official_matches
 from referee.ladders.tables import Ladder, LadderMember
 from referee.matches.tables import MatchSeat
+from tests.database.checks import on_one_database
 from tests.database.world import GAME, World
 from tests.ladders.official_play import end_all, later, member_of, poker_bot, prepare, seated, sweep
 
 
+@on_one_database
 def test_F5_meetings_of_a_day_are_counted_by_owner(world: World) -> None:
     prepare(world)
     ada, bob, cy = (world.account() for _ in range(3))
@@ -20,7 +22,7 @@ def test_F5_meetings_of_a_day_are_counted_by_owner(world: World) -> None:
     crowd = [poker_bot(world, owner_id=bob) for _ in range(3)]
     poker_bot(world, owner_id=cy)
     opponents: Counter[str] = Counter()
-    for _ in range(20):
+    for _ in range(12):
         for match in sweep(world):
             if star in (bots := seated(world, match)):
                 opponents.update((bot in crowd and "Bob") or "others" for bot in bots if bot != star)

@@ -212,7 +212,7 @@ def test_a_step_costs_the_same_number_of_statements_however_many_bots_there_are(
         refresh_errors(world.database, ladder)
         return len(statements)
 
-    assert asked(4) == asked(12) <= 20
+    assert asked(3) == asked(8) <= 20
 
 
 def test_a_frozen_ladder_and_one_without_results_do_no_harm(world: World) -> None:

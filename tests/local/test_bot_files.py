@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import shutil
 import signal
 import socket
@@ -10,8 +11,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from referee.cli import hosting, main
 from referee.local import bot_files, matches
 from referee.match.log import parse_row
 from referee.runtime.output_tail import MAX_BYTES, OutputTail
-from tests.cli.running import PATIENCE_S, surroundings
+from tests.cli.running import PATIENCE_S
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
 
@@ -108,23 +110,14 @@ def test_a_bot_listens_where_it_is_said_and_otherwise_on_this_machine_whatever_H
         socket.create_connection(("127.0.0.2", bot.port), PATIENCE_S).close()
 
 
-@pytest.mark.parametrize(
-    ("address", "host", "port"),
-    [
-        (None, "127.0.0.1", None),
-        ("http://127.0.0.1:8123", "127.0.0.1", 8123),
-        ("http://localhost:8123", "127.0.0.1", 8123),
-        ("http://198.51.100.77:8123", "127.0.0.1", None),  # of another machine
-        ("https://bots.example.org:8123", "127.0.0.1", None),
-    ],
-)
-def test_a_program_gets_the_port_of_an_address_of_this_machine(
-    folder: Path, address: str | None, host: str, port: int | None
-) -> None:
+def test_a_program_gets_the_port_of_an_address_of_this_machine(folder: Path) -> None:
     program = hosting.Program.find(folder, None, None)
+    own, other = ("http://127.0.0.1:8123", "http://localhost:8123"), "http://198.51.100.77:8123"  # of another machine
 
-    assert hosting.choose_host(address) == host
-    assert program.choose_ports(address) == ((port,) if port else (hosting.DEFAULT_PORT, hosting.FREE_PORT))
+    for address in (None, *own, other, "https://bots.example.org:8123"):
+        assert hosting.choose_host(address) == "127.0.0.1"
+        ports = (8123,) if address in own else (hosting.DEFAULT_PORT, hosting.FREE_PORT)
+        assert program.choose_ports(address) == ports, address
 
 
 def test_a_program_that_changes_is_noticed_until_it_has_a_new_version(
@@ -140,6 +133,20 @@ def test_a_program_that_changes_is_noticed_until_it_has_a_new_version(
 
     assert ["changed since version 1 was checked" in text for text in told] == [False, True, True, False]
     assert ["changed since version 2 b was checked" in text for text in later] == [False, False, True]
+
+
+def test_a_program_that_ends_ends_the_command_that_hosts_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = folder / "bot.py"
+    program.write_text(
+        program.read_text().replace("def do_GET(self):", "def do_PUT(self): os._exit(7)\n    def do_GET(self):")
+    )
+
+    with bot_files.reserve_port(0) as port, bot_files.host_bot(program, port) as running:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)) as caller:
+            caller.sendall(b"PUT / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert hosting.keep_running(running, "Mortal", running.url) == 3
+
+    assert "exited with status 7" in capsys.readouterr().err
 
 
 SLOW_TO_LISTEN = """
@@ -291,9 +298,15 @@ def test_check_runs_a_file_with_a_secret_of_its_own(folder: Path) -> None:
     assert (checked.exit_code, report["verdict"], report["signed"]) == (0, "pass", True)
 
 
-@pytest.mark.parametrize("given", ["house:3", "absent.py", "ftp://example.org"])
-def test_check_refuses_what_is_no_bot(given: str) -> None:
-    assert CliRunner().invoke(main, ["check", given]).exit_code == 2
+def test_check_refuses_what_is_no_bot() -> None:
+    for given in ("house:3", "absent.py", "ftp://example.org"):
+        assert CliRunner().invoke(main, ["check", given]).exit_code == 2, given
+
+
+def play_and_heed(word: signal.Signals, bot: str) -> None:
+    """Play, with the default action of a signal, which the tests may have been told to ignore (``nohup``)."""
+    signal.signal(word, signal.default_int_handler if word == signal.SIGINT else signal.SIG_DFL)
+    play(bot, "house:first")
 
 
 @pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -301,28 +314,16 @@ def test_no_word_to_stop_leaves_behind_what_a_bot_has_started(tmp_path: Path, wo
     bot, known = tmp_path / "bot with\nblanks é", tmp_path / "pid"
     bot.write_text("#!/bin/sh\ntrap '' TERM\nsleep 600 &\necho $! > made\nmv made pid\nwait\n")
     bot.chmod(0o755)
-    command = [sys.executable, "-m", "referee", "play", "saint-poker", str(bot), "house:first"]
-    with heeded(word):
-        playing = subprocess.Popen(command, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    playing = get_context("fork").Process(target=play_and_heed, args=(word, str(bot)))
+    playing.start()
     awaited(known.exists)
     child = int(known.read_text())
 
-    playing.send_signal(word)
-    playing.send_signal(word)  # an impatient one
-    playing.wait(PATIENCE_S)
+    for _ in range(2):  # an impatient one
+        os.kill(playing.pid or 0, word)
+    playing.join(PATIENCE_S)
 
     awaited(lambda: not Path(f"/proc/{child}").exists())
-
-
-@contextmanager
-def heeded(word: signal.Signals) -> Iterator[None]:
-    """Give children the default action of a signal, which the tests may have been told to ignore (``nohup``)."""
-    before = signal.signal(word, signal.SIG_DFL) if signal.getsignal(word) == signal.SIG_IGN else None
-    try:
-        yield
-    finally:
-        if before is not None:
-            signal.signal(word, before)
 
 
 def awaited(done: Callable[[], bool]) -> None:
@@ -347,25 +348,14 @@ def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> 
     assert len(written.head) <= MAX_BYTES
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "mode", "said"),
-    [
+def test_a_program_that_is_missing_or_cannot_be_run_is_told_why(tmp_path: Path) -> None:
+    for name, content, mode, said in (
         ("program", b"#!/bin/sh\r\n", 0o755, "ends with a carriage return."),
         ("program", b"echo no first line\n", 0o755, "like #!/bin/sh."),
         ("notes.txt", b"nothing", 0o644, "is not executable (chmod +x)"),
-    ],
-)
-def test_a_program_that_cannot_be_run_is_told_why(
-    tmp_path: Path, name: str, content: bytes, mode: int, said: str
-) -> None:
-    (tmp_path / name).write_bytes(content)
-    (tmp_path / name).chmod(mode)
-
-    assert said in play(name, "house:first").output
-
-
-def test_a_file_that_does_not_exist_is_refused() -> None:
+    ):
+        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).chmod(mode)
+        assert said in play(name, "house:first").output
     missing = play("absent.py", "house:first")
-
-    assert missing.exit_code == 2
-    assert "its file (no such file exists)" in " ".join(missing.output.split())
+    assert (missing.exit_code, "its file (no such file exists)" in " ".join(missing.output.split())) == (2, True)

@@ -16,13 +16,12 @@ from random import Random
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from referee.games.state import Seat
 from referee.house.players import find_player
 from referee.match.canonical import Json, dumps, loads
 from referee.match.chance import CommittedChance
 from referee.match.forced_moves import find_forced_moves
 from referee.match.log import PublicView
-from referee.match.match import Answer, Match
+from referee.match.match import Answer, Match, Request
 from referee.protocol.messages import Questions
 from tests.match.playing import GROUP, header
 from workers.forced_waits import ForcedWaits, ResponseTimes
@@ -60,27 +59,27 @@ class Spectator:
     """Collect what the public and the bots of a match see before its end, and when they see it."""
 
     def __init__(self, match: Match, leak: Leak) -> None:
-        self._match, self._leak = match, leak
-        self._view = PublicView(match.header)
+        self._match, self._leak, self._now_ms = match, leak, 0.0
         self._last = _Seen(-1, -1, 0.0, {})
         self._chosen = 0
         self.moves: list[Move] = []
         self._questions = [_Question(0, 0, 0, 0.0) for _ in range(SEATS)]
 
-    def see(self, rows: Sequence[Json], now_ms: float, delays: Mapping[int, list[float]]) -> None:
-        """Publish the events of new rows, each after its delay."""
-        for row in rows:
+    def see(self, rows: Sequence[tuple[Json, list[Json]]], drawn: Mapping[int, list[float]]) -> None:
+        """Publish the items of new rows, each after its delay, and wait for the longest one."""
+        delays = {} if self._leak.times else drawn
+        for row, items in rows:  # as many items as the row has events in the games of ``GAMES``
             forced = {move.place for move in find_forced_moves(self._match.rules, row)}
-            items = self._view.add([row])  # as many as the row has events in the games of ``GAMES``
             times = delays.get(row["row"], [0] * len(items))
             for place, (item, delay) in enumerate(zip(items, times, strict=True)):
                 number = row["row"] if self._leak.numbers else item["number"]
                 group = (place, len(items)) if self._leak.groups else (0, 1)
-                seen = _Seen(number, item["number"], now_ms + delay, item["event"])
+                seen = _Seen(number, item["number"], self._now_ms + delay, item["event"])
                 if self._match.rules.may_be_forced(item["event"]):
                     self.moves.append(self._move(seen, group, forced=place in forced))
                 self._chosen += item["event"]["event"] in CHOICES
                 self._last = seen
+        self._now_ms += max((times[-1] for times in delays.values()), default=0)
 
     def _move(self, seen: "_Seen", group: Hashable, *, forced: bool) -> Move:
         gap_ms = seen.at_ms - self._last.at_ms
@@ -99,22 +98,22 @@ class Spectator:
             forced=forced,
         )
 
-    def ask(self, seat: Seat, number: int, body: bytes, now_ms: float) -> None:
-        """Let a bot see its question, and compare it with its last one."""
-        last = self._questions[seat]
+    def ask(self, request: Request, body: bytes, ms: float) -> None:
+        """Let a bot see its question, compare it with its last one, and answer after ``ms``."""
+        number, last = request.n if self._leak.numbers else request.question, self._questions[request.seat]
         since, chosen = self.moves[last.moves :], self._chosen - last.chosen
-        question = loads(body)
+        decision = loads(body)["decision"]
         for move in since:
             leaks = {
                 "number": number - last.number - chosen,
-                "size": len(dumps(question["decision"])) - 2 * len(str(question["decision"]["question"])),
-                "time": round(2 * log2(1 + now_ms - last.answered_ms)),
+                "size": len(dumps(decision)) - 2 * len(str(decision["question"])),
+                "time": round(2 * log2(1 + self._now_ms - last.answered_ms)),
             }
-            move.evidence |= {f"question {kind}, seat {seat}": (len(since), value) for kind, value in leaks.items()}
-        self._questions[seat] = _Question(number, len(self.moves), self._chosen, now_ms)
-
-    def answer(self, seat: Seat, now_ms: float) -> None:
-        self._questions[seat].answered_ms = now_ms
+            move.evidence |= {
+                f"question {kind}, seat {request.seat}": (len(since), value) for kind, value in leaks.items()
+            }
+        self._now_ms += ms
+        self._questions[request.seat] = _Question(number, len(self.moves), self._chosen, self._now_ms)
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class _Seen:
     event: Json
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Question:
     """Hold the last question to a seat.
 
@@ -140,36 +139,34 @@ class _Question:
     answered_ms: float
 
 
-def play_matches(game: str, leak: Leak, *, matches: int) -> list[list[Move]]:
-    """Play matches of the same bots in simulated time. Return the moves of each."""
+def play_matches(game: str, leaks: Sequence[Leak], *, matches: int) -> list[list[list[Move]]]:
+    """Play matches of the same bots in simulated time. Return for each leak the moves of each match."""
     times = ResponseTimes()
-    return [_play(game, number, leak, times) for number in range(matches)]
+    played = [_play(game, number, leaks, times) for number in range(matches)]
+    return [[moves[place] for moves in played] for place in range(len(leaks))]
 
 
-def _play(game: str, number: int, leak: Leak, times: ResponseTimes) -> list[Move]:
-    """Play a match of house players, seen by the public and by each of its bots."""
+def _play(game: str, number: int, leaks: Sequence[Leak], times: ResponseTimes) -> list[list[Move]]:
+    """Play a match of house players, seen by the public and by each of its bots, once for each leak."""
     dice = Random(f"{game} {number}")
     head = header(game, SEATS)
     players = [find_player("sound")(dice) for _ in range(SEATS)]
     match = Match(head, CommittedChance(number.to_bytes(32, "big"), GROUP, [""] * SEATS))
-    waits, spectator = ForcedWaits(match, times, dice), Spectator(match, leak)
+    waits, view = ForcedWaits(match, times, dice), PublicView(head)
+    spectators = [Spectator(match, leak) for leak in leaks]
     encoders = [Questions(head, seat) for seat in range(SEATS)]
-    now_ms = 0.0
     rows = match.begin()
     while not match.over:  # what is shown with the end helps nobody
-        delays = {} if leak.times else waits.draw_delays(rows)
-        spectator.see(rows, now_ms, delays)
-        now_ms += max((times[-1] for times in delays.values()), default=0)
+        delays, shown = waits.draw_delays(rows), [(row, view.add([row])) for row in rows]
         (request,) = match.requests()
-        seat = request.seat
-        number_shown = request.n if leak.numbers else request.question
-        spectator.ask(seat, number_shown, encoders[seat].encode(request)[1], now_ms)
-        ms = dice.lognormvariate(0, 0.5) * MEDIANS_MS[seat]
-        now_ms += ms
+        seat, ms = request.seat, dice.lognormvariate(0, 0.5) * MEDIANS_MS[request.seat]
+        body = encoders[seat].encode(request)[1]
+        for spectator in spectators:
+            spectator.see(shown, delays)
+            spectator.ask(request, body, ms)
         waits.add_time(seat, ms)
-        spectator.answer(seat, now_ms)
         rows = match.receive(Answer(seat, players[seat].decide(game, request.for_player())))
-    return spectator.moves
+    return [spectator.moves for spectator in spectators]
 
 
 class Frequencies:

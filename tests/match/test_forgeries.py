@@ -280,18 +280,19 @@ def test_what_a_log_alone_cannot_prove_is_named(kind: str) -> None:
 
 def test_no_value_has_a_second_spelling() -> None:
     """For Python 1, 1.0 and true are equal. In a log each stands for something else, in every member of every row."""
-    match = played(header("prisoners", 2), at_random(Random(7)))
+    match = played(header("rummy-royal", 2, {"deals": 1}), at_random(Random(7)))
     last = len(match.lines)
     genuine = [*match.log.rows, {"type": "reveal", "row": last, **Reveal.without_nonces(SEED, 2).to_json()}]
-    tried: set[str | int] = set()
+    tried: set[tuple[str, ...]] = set()
     for number, row in enumerate(genuine):
         for place, value in values_of(row):
-            for other in equal_values(value):
+            member = (row["type"], *(key for key in place if isinstance(key, str)))
+            for other in equal_values(value) if member not in tried else ():
                 rows = deepcopy(genuine)
                 put(rows[number], place, other)
                 assert verify(relinked(rows)).ok == (type(other) is type(value)), (number, place, value, other)
-                tried |= {number, *place}
-    assert {0, last, "seat", "n", "row", "log_format", "rules_version"} < tried
+                tried.add(member)
+    assert {"seat", "n", "row", "log_format", "rules_version"} < {name for member in tried for name in member}
 
 
 def equal_values(value: Any) -> list[Any]:

@@ -1,54 +1,27 @@
 """What looks for due matches and claims cost while bots are full, counted in steps of SQLite's virtual machine."""
 
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import combinations, cycle, islice
-from pathlib import Path
+from itertools import combinations, cycle, islice, pairwise
 
 import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
-from referee.db.engine import Database
 from referee.matches import matches, scheduling
 from referee.matches.queue import claims, match_queue
 from referee.matches.queue.match_queue import Look
+from referee.matches.queue.queue_progress import load_progress
+from referee.matches.queue.shares import Pool, slot_shares
 from referee.matches.scheduling import MatchPlan
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
-from tests.database.world import FakeClock, World
+from tests.database.checks import on_one_database
+from tests.database.growth import steps_of
+from tests.database.world import World
 from tests.matches.test_match_queue import plan
 from tests.surroundings import MASTER_KEY
 
-STEP = 10  # the handler is called once for this many steps
-
-
-@contextmanager
-def new_world(template: Path, path: Path) -> Iterator[World]:
-    shutil.copy(template, path)
-    database = Database(f"sqlite:///{path}", clock=FakeClock())
-    yield World(database)
-    database.dispose()
-
-
-@contextmanager
-def counted(session: Session) -> Iterator[Callable[[], int]]:
-    """Count the steps of the statements in the block, also of those that bypass SQLAlchemy."""
-    calls = [0]
-
-    def step() -> int:
-        calls[0] += 1
-        return 0
-
-    driver = session.connection().connection.dbapi_connection
-    assert driver is not None
-    driver.set_progress_handler(step, STEP)
-    try:
-        yield lambda: calls[0] * STEP
-    finally:
-        driver.set_progress_handler(None, 0)
+SLOTS = Pool(100, slot_shares)
 
 
 def fill(world: World, bots: list[str], due: int, accounts: list[str]) -> None:
@@ -74,48 +47,47 @@ def end_a_match(session: Session) -> list[str]:
     return list(seated[ended.id])
 
 
-def steps_after_a_match(world: World, accounts: int, due: int) -> dict[str, int]:
-    """Return the steps of what a runner does after a match has ended, among 12 full bots of 8 requests."""
-    bots = world.bots(12)
-    world.execute(update(Bot).values(max_concurrent_requests=8))
-    fill(world, bots, due, [world.account() for _ in range(accounts)])
+def steps_after_a_match(world: World) -> dict[str, int]:
+    """Return the steps of what a runner does after a match has ended, among full bots."""
+    assert world.read(load_progress, SLOTS).claimable is None
+    full = steps_of(world, lambda session: load_progress(session, SLOTS))
     freed = world.write(end_a_match)
-    steps = {}
-    with world.database.read() as session:
-        with counted(session) as count:
-            claims.find_due_work(session)
-            steps["what is due"] = count()
-        with counted(session) as count:
-            match_queue.find_matches(session, 8, look=Look(freed, everywhere=False))
-            steps["at the freed bots"] = count()
-        with counted(session) as count:
-            found = match_queue.find_matches(session, 8, look=Look(freed))
-            steps["everywhere"] = count()
-    assert found.units
-    with world.database.write() as session, counted(session) as count:
-        assert len(claims.claim_found(session, found.units[:1])) == 1
-        steps["the claim"] = count()
+    near = Look(freed, everywhere=False)
+    assert world.read(load_progress, SLOTS).claimable is not None
+    found = world.read(match_queue.find_matches, 8, look=Look(freed)).units[:1]
+    steps = {
+        "a look at the queue while all are full": full,
+        "a look at the queue": steps_of(world, lambda session: load_progress(session, SLOTS)),
+        "what is due": steps_of(world, claims.find_due_work),
+        "at the freed bots": steps_of(world, lambda session: match_queue.find_matches(session, 8, look=near)),
+        "everywhere": steps_of(world, lambda session: match_queue.find_matches(session, 8, look=Look(freed))),
+        "the claim": steps_of(world, lambda session: claims.claim_found(session, found)),
+    }
+    assert len(world.write(claims.claim_found, found)) == 1
     return steps
 
 
+@on_one_database
 @pytest.mark.parametrize(
     ("accounts", "sizes"),
     [
-        (1, (200, 1_500, 5_000)),
+        (1, (200, 700, 2_100)),
         pytest.param(1, (200, 2_000, 20_000), marks=pytest.mark.long),
         pytest.param(10, (200, 10_000, 20_000), marks=pytest.mark.long),
     ],
 )
 def test_a_look_among_full_bots_and_a_claim_cost_the_same_however_many_matches_are_due(
-    sqlite_template: Path, tmp_path: Path, accounts: int, sizes: tuple[int, int, int]
+    world: World, accounts: int, sizes: tuple[int, int, int]
 ) -> None:
-    steps = {}
-    for due in sizes:
-        with new_world(sqlite_template, tmp_path / f"{due}.db") as world:
-            steps[due] = steps_after_a_match(world, accounts, due)
-            print(due, steps[due])
+    bots, creators = world.bots(12), [world.account() for _ in range(accounts)]
+    world.execute(update(Bot).values(max_concurrent_requests=8))
+    steps = []
+    for before, due in pairwise((0, *sizes)):
+        fill(world, bots, due - before, creators)
+        steps.append(steps_after_a_match(world))
+        print(due, steps[-1])
 
-    few, many, most = (steps[due] for due in sizes)
+    few, many, most = steps
     for work, count in most.items():
         assert count <= 2 * many[work], work
     # At 200 due matches the windows of the oldest matches are not full yet.

@@ -9,6 +9,7 @@ from referee.match.canonical import Json, dumps
 from referee.matches.deals import deal_progress
 from referee.matches.deals.deal_progress import DealGroupProgress, DrawCounts
 from referee.matches.tables import LogRow, StoredMatch
+from tests.database.checks import on_one_database
 from tests.database.world import World
 
 TABLES = 6
@@ -62,6 +63,7 @@ def decision() -> Json:
     return {"type": "decision", "action": {"type": "chance", "kind": "deck"}, "note": '"type":"chance"'}
 
 
+@on_one_database
 def test_what_all_tables_have_drawn_is_found_whatever_they_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deal_progress, "PAGE_SIZE", 3)
     random, group, tables = Random(7), Group(world), DealGroupProgress()
@@ -81,6 +83,7 @@ def test_what_all_tables_have_drawn_is_found_whatever_they_do(world: World, monk
     assert found[-1] is None
 
 
+@on_one_database
 def test_where_there_is_much_to_read_what_is_found_is_never_too_much(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from referee.matches.scheduling import Deal, MatchPlan
 from referee.matches.states import DealSharing
 from referee.matches.tables import QueuedSeat, StoredMatch
 from referee.workflows.voids import match_cancellation
+from tests.database.checks import on_one_database
 from tests.database.queue import due_seats, listed
 from tests.database.world import GAME, MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
@@ -37,6 +38,7 @@ def give_back(world: World, claimed: Sequence[Claim]) -> None:
     world.write(claims.release_claims, claimed)
 
 
+@on_one_database
 def test_E21_many_matches_of_one_account_do_not_delay_the_one_of_another(world: World) -> None:
     seated, many, few = world.bots(2), world.account(), world.account()
     early = arranged(world, *[plan(seated, many)] * 30)
@@ -83,6 +85,7 @@ def test_E21_friendlies_whose_runner_is_gone_are_taken_up_again_within_the_share
     assert again == [friendlies[:1], friendlies[1:2], []]
 
 
+@on_one_database
 def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> None:
     busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), *world.bots(2)
     first, second = world.account(), world.account()
@@ -96,6 +99,7 @@ def test_a_full_bot_of_one_account_leaves_the_turn_to_others(world: World) -> No
     assert claimed[0] in blocked
 
 
+@on_one_database
 def test_thousands_of_matches_that_wait_for_one_bot_hold_up_no_others_of_their_creator(world: World) -> None:
     busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 1)), *world.bots(2)
     account_id = world.account()
@@ -122,6 +126,7 @@ def test_matches_of_a_duplicate_group_go_out_together_even_where_one_was_asked_f
     assert of(third) == after
 
 
+@on_one_database
 def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: World) -> None:
     busy, other = world.bot(manifest=manifest_of("1", MANIFEST.games, 2)), world.bot()
     (before,) = arranged(world, plan([busy, other]))
@@ -135,6 +140,7 @@ def test_a_duplicate_group_waits_until_its_bots_have_their_calls_free(world: Wor
     assert set(of(world.claim(5))) == set(group)  # three seats of a bot that accepts two calls: it needs both
 
 
+@on_one_database
 def test_a_duplicate_group_is_not_held_up_for_ever_by_single_matches_that_fit(world: World) -> None:
     busy, *others = world.bot(manifest=manifest_of("1", MANIFEST.games, 2)), *world.bots(2)
     arranged(world, plan([busy, others[0]]))
@@ -200,6 +206,7 @@ def test_a_match_missing_in_the_list_is_put_back_when_it_is_the_oldest(world: Wo
     assert of(world.claim(1)) == [match_id]
 
 
+@on_one_database
 def test_a_match_is_found_behind_many_that_are_listed_though_they_are_not_due(world: World) -> None:
     seated = world.bots(2)
     excess = arranged(world, *[plan(seated)] * (match_queue.WINDOW + 1))

@@ -12,6 +12,7 @@ from referee.matches.queue.claims import ClaimedMatch
 from referee.matches.queue.shares import Lane, Pool, call_shares, create_slots, has_sure_slot
 from referee.matches.states import MatchKind, MatchState
 from referee.matches.tables import StoredMatch
+from tests.database.checks import on_one_database
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.matches.test_match_queue import arranged, of, plan
 
@@ -91,6 +92,7 @@ def modest(world: World, count: int, most: int) -> list[str]:
     return [world.bot(manifest=manifest_of("1", MANIFEST.games, most)) for _ in range(count)]
 
 
+@on_one_database
 def test_E21_friendlies_of_strangers_never_take_all_requests_of_a_bot(world: World) -> None:
     victim, rival = modest(world, 2, 8)
     tarpits = world.bots(3)
@@ -104,6 +106,7 @@ def test_E21_friendlies_of_strangers_never_take_all_requests_of_a_bot(world: Wor
     assert len(world.claim(50)) == 0
 
 
+@on_one_database
 def test_E21_a_friendly_gives_way_to_a_match_that_waits_for_the_last_request_of_a_bot(world: World) -> None:
     (victim,) = modest(world, 1, 1)
     (busy,) = modest(world, 1, 1)
@@ -121,6 +124,7 @@ def test_E21_a_friendly_gives_way_to_a_match_that_waits_for_the_last_request_of_
     assert of(world.claim(5)) == friendly
 
 
+@on_one_database
 def test_the_oldest_match_is_not_overtaken_for_ever_by_matches_of_bots_that_come_free_in_turn(world: World) -> None:
     first, second = modest(world, 2, 1)
     others = world.bots(2)
@@ -183,6 +187,7 @@ class Simulation:
             return len(session.scalars(query.where(StoredMatch.status != MatchState.FINISHED)).all())
 
 
+@on_one_database
 @pytest.mark.parametrize("aimed", [False, True])
 def test_E21_ten_hostile_accounts_delay_a_match_of_an_organiser_by_no_more_than_its_length(
     world: World, aimed: bool
@@ -204,15 +209,17 @@ def test_E21_ten_hostile_accounts_delay_a_match_of_an_organiser_by_no_more_than_
     assert simulation.unfinished(rated) == 0
 
 
+@on_one_database
 def test_B16_K30_tarpits_of_ten_organisers_delay_the_matches_of_others_by_no_more_than_their_own(world: World) -> None:
     accounts = [world.account() for _ in range(10)]
+    seated = world.bots(2)
     for account in accounts:
-        arranged(world, *[plan(world.bots(2), created_by=account)] * 40)
+        arranged(world, *[plan(seated, created_by=account)] * 40)
     simulation = Simulation(world, set(accounts), create_slots(40))
     simulation.pass_until(100)
     assert len(simulation.ends) == 30
 
-    honest = [arranged(world, *[plan(world.bots(2), created_by=world.account())] * 3) for _ in range(5)]
+    honest = [arranged(world, *[plan(seated, created_by=world.account())] * 3) for _ in range(5)]
     simulation.pass_until(100 + 3 * MATCH_S)
 
     one_after_another = [100, 100 + MATCH_S, 100 + 2 * MATCH_S]
@@ -221,17 +228,18 @@ def test_B16_K30_tarpits_of_ten_organisers_delay_the_matches_of_others_by_no_mor
         assert simulation.unfinished(match_ids) == 0
 
 
+@on_one_database
 def test_B16_organisers_who_come_one_after_another_find_slots_although_the_first_took_all_they_may(
     world: World,
 ) -> None:
     accounts = [world.account() for _ in range(10)]
-    simulation = Simulation(world, set(accounts), create_slots(48))
+    simulation, seated = Simulation(world, set(accounts), create_slots(48)), world.bots(2)
     for number, account in enumerate(accounts):
-        arranged(world, *[plan(world.bots(2), created_by=account)] * 48)
+        arranged(world, *[plan(seated, created_by=account)] * 48)
         simulation.pass_until(number)
     assert len(simulation.ends) == 36 + 9
 
-    (honest,) = arranged(world, plan(world.bots(2), created_by=world.account()))
+    (honest,) = arranged(world, plan(seated, created_by=world.account()))
     simulation.pass_until(50)
 
     assert simulation.unfinished([honest]) == 0

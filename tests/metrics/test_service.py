@@ -34,7 +34,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def world(tmp_path: Path, database: Database, redis_url: str) -> World:
-    return World(replace(settings_for(tmp_path), redis_url=redis_url), database)
+    return World(database, replace(settings_for(tmp_path), redis_url=redis_url))
 
 
 @pytest.fixture

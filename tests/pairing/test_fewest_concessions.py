@@ -78,7 +78,7 @@ def criteria(tournament: PairingInput, history: PairingHistory, pairs: list[Pair
     return bye[0], sum(count > 0 for count in met), sum(met), siblings, *bye[1:], seats
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 def test_no_other_pairing_is_better_by_the_documented_criteria(seed: int) -> None:
     dice = Random(seed)
     worse, compared = [], 0

@@ -5,8 +5,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from referee.match.chance import commitment
 from referee.match.match import FAULTS
 from referee.protocol.fault_advice import ADVICE
@@ -18,12 +16,9 @@ PAGE = (Path(__file__).parents[2] / "docs" / "bot-protocol.md").read_text()
 EXAMPLES = re.findall(r"<!-- schema: (\w+) -->\n```json\n(.*?)```", PAGE, re.DOTALL)
 
 
-@pytest.mark.parametrize(("schema", "example"), EXAMPLES)
-def test_every_example_fits_its_schema(schema: str, example: str) -> None:
-    check(schema, example.encode())
-
-
-def test_every_body_has_an_example() -> None:
+def test_every_body_has_an_example_and_every_example_fits_its_schema() -> None:
+    for schema, example in EXAMPLES:
+        check(schema, example.encode())
     assert {schema for schema, _ in EXAMPLES} == set(NAMES)
     assert PAGE.count("```json") == len(EXAMPLES)
 

@@ -12,7 +12,7 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.matches.tables import StoredMatch
-from referee.tournaments import progression
+from referee.tournaments import match_creation, progression, rounds
 from referee.tournaments.match_creation import (
     MATCHES_PER_TRANSACTION,
     MatchesToCreate,
@@ -28,7 +28,7 @@ from tests.database.tournaments import create, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
-ENTRIES = 1_040
+ENTRIES = 104
 
 
 def tables(count: int, *, per_section: int = 1, legs: int = 1) -> list[dict[str, Any]]:
@@ -80,7 +80,11 @@ class Counting(Database):
 
 @on_one_database
 @pytest.mark.parametrize("deal_sharing", ["own", "common"])
-def test_a_crash_after_any_portion_is_continued_with_the_same_tables(world: World, deal_sharing: str) -> None:
+def test_a_crash_after_any_portion_is_continued_with_the_same_tables(
+    world: World, monkeypatch: pytest.MonkeyPatch, deal_sharing: str
+) -> None:
+    monkeypatch.setattr(match_creation, "MATCHES_PER_TRANSACTION", 50)
+    monkeypatch.setattr(rounds, "MAX_GROUP_SEATS", 16)
     bot_ids = many_bots(world, ENTRIES)
     organiser = world.account("organiser")
     whole, broken = (ready(world, bot_ids, organiser, deal_sharing=deal_sharing) for _ in range(2))
@@ -97,8 +101,8 @@ def test_a_crash_after_any_portion_is_continued_with_the_same_tables(world: Worl
         tournament = session.get_one(Tournament, broken)
         sets = count_sets(session, tournament, 1, range(1, ENTRIES))
         assert sets == dict.fromkeys(range(1, ENTRIES // 2 + 1), 1)
-    # Sections of 80 tables share their cards: six of them fit, and a seventh would need 560 matches.
-    assert [size for size in counting.created if size] == ([500, 20] if deal_sharing == "own" else [480, 40])
+    # Sections of 8 tables share their cards: six of them fit, and a seventh would need 56 matches.
+    assert [size for size in counting.created if size] == ([50, 2] if deal_sharing == "own" else [48, 4])
     counting.dispose()
     dying.dispose()
 

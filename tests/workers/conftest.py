@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
 from referee.audit.database_audit import audit
-from referee.bots import bots, handshakes
+from referee.bots import bots
 from referee.bots.bots import Quotas
 from referee.bots.tables import Bot
-from referee.db.engine import Database
 from referee.games import catalogue
 from referee.house.players import find_player
 from referee.house.server import House, serve
@@ -33,8 +33,8 @@ from referee.matches.tables import MatchSeat, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
 from referee.version import RELEASE
-from referee.workflows.bots import handshake_results
-from tests.database.world import certify, manifest_of
+from tests.database.databases import kept, sqlite_url
+from tests.database.world import Transactions, manifest_of, verify_all
 from tests.surroundings import MASTER_KEY, settings_for
 from workers.database_thread import DatabaseThread
 from workers.runner import Runner
@@ -118,7 +118,7 @@ async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
     """
     async with asyncio.timeout(seconds):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110  # what is waited for is in other processes too
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -136,30 +136,29 @@ async def serving(handler: Callable[[web.Request], Awaitable[web.StreamResponse]
 
 
 @dataclass
-class World:
+class World(Transactions):
     """The database, with helpers."""
 
     settings: Settings
-    database: Database
     bot_ids: list[str] = field(default_factory=list)
 
     def enlist(self, url: str) -> Bot:
         """Create an owner with one bot at this address."""
-        number = len(self.bot_ids) + 1
+        return self.write(self._enlist, url)
+
+    def enlist_verified(self, urls: Sequence[str], version: str = RELEASE, *, most: int = 100) -> list[Bot]:
+        """Create bots with a handshake, and with a check of this version that passed in all games."""
         with self.database.write() as session:
-            owner = accounts.create_account(session, f"Owner {number}")
-            bot = bots.register(session, owner.id, f"Bot {number}", url, quotas=Quotas(per_host=1_000, per_group=1_000))
+            made = [self._enlist(session, url) for url in urls]
+            verify_all(session, [bot.id for bot in made], manifest_of(version, sorted(catalogue()), most))
+        return made
+
+    def _enlist(self, session: Session, url: str) -> Bot:
+        number = len(self.bot_ids) + 1
+        owner = accounts.create_account(session, f"Owner {number}")
+        bot = bots.register(session, owner.id, f"Bot {number}", url, quotas=Quotas(per_host=1_000, per_group=1_000))
         self.bot_ids.append(bot.id)
         return bot
-
-    def verify(self, bot_id: str, version: str = RELEASE, *, most: int = 100) -> None:
-        """Record a handshake, and a check of this version that passed in all games."""
-        manifest = manifest_of(version, sorted(catalogue()), most)
-        with self.database.write() as session:
-            certify(session, bot_id, manifest)
-            (claimed,) = handshakes.claim_due_handshakes(session)
-            assert claimed.bot_id == bot_id
-            handshake_results.finish_handshake(session, bot_id, claimed.epoch, {"ok": True}, manifest)
 
     def secret_of(self, bot: Bot) -> str:
         return bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
@@ -191,12 +190,10 @@ class World:
                 bots.get_bot(session, bot_id).max_concurrent_requests = limit
 
     def request_check(self, bot_id: str) -> None:
-        with self.database.write() as session:
-            bots.request_handshake(session, bot_id, with_check=True)
+        self.write(bots.request_handshake, bot_id, with_check=True)
 
     def match(self, match_id: str) -> StoredMatch:
-        with self.database.read() as session:
-            return matches.get_match(session, match_id)
+        return self.read(matches.get_match, match_id)
 
     def status(self, match_id: str) -> str:
         return self.match(match_id).status
@@ -205,19 +202,16 @@ class World:
         await until(lambda: {self.status(match_id) for match_id in match_ids} == {"finished"}, seconds)
 
     def seats(self, match_id: str) -> list[MatchSeat]:
-        with self.database.read() as session:
-            return matches.seats_of(session, [match_id])[match_id]
+        return self.read(matches.seats_of, [match_id])[match_id]
 
     def faults(self, match_id: str) -> list[int]:
         return [seat.faults for seat in self.seats(match_id)]
 
     def bot(self, bot_id: str) -> Bot:
-        with self.database.read() as session:
-            return bots.get_bot(session, bot_id)
+        return self.read(bots.get_bot, bot_id)
 
     def lines(self, match_id: str) -> list[bytes]:
-        with self.database.read() as session:
-            return logs.log_lines(session, match_id)
+        return self.read(logs.log_lines, match_id)
 
     def rows(self, match_id: str) -> list[Json]:
         return [parse_row(line) for line in self.lines(match_id)]
@@ -227,8 +221,7 @@ class World:
 
     def differences(self) -> list[str]:
         """Return the findings of ``referee admin audit``."""
-        with self.database.read() as session:
-            return [str(difference) for difference in audit(session)]
+        return [str(difference) for difference in self.listed(audit)]
 
     async def run(self, **changes: Any) -> RunnerCounters:
         """Run a runner until nothing is due."""
@@ -255,17 +248,16 @@ class World:
     ) -> AsyncIterator[list[House]]:
         """Serve, register and verify house bots; their certificates of this ``version`` are old."""
         async with AsyncExitStack() as stack:
-            served = []
+            served: list[House] = []
             for one in wanted:
                 if isinstance(one, House):
                     house = await one.start("127.0.0.1", 0)
                 else:
-                    house = await serve(one, latency_ms=latency_ms, seed=len(self.bot_ids))
+                    house = await serve(one, latency_ms=latency_ms, seed=len(self.bot_ids) + len(served))
                 stack.push_async_callback(house.close)
-                bot = self.enlist(house.url)
-                house.secret = self.secret_of(bot)
-                self.verify(bot.id, version)
                 served.append(house)
+            for house, bot in zip(served, self.enlist_verified([house.url for house in served], version), strict=True):
+                house.secret = self.secret_of(bot)
             yield served
 
     async def play(
@@ -279,10 +271,10 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path, sqlite_url: str) -> Iterator[World]:
-    settings = replace(settings_for(tmp_path), database_url=sqlite_url)
-    database = Database.from_settings(settings)
-    yield World(settings, database)
+def world(tmp_path: Path, sqlite_template: Path) -> Iterator[World]:
+    url = sqlite_url(sqlite_template.parent, sqlite_template)
+    settings, database = replace(settings_for(tmp_path), database_url=url), kept(url)
+    yield World(database, settings)
     database.dispose()
 
 

@@ -1,4 +1,4 @@
-"""Many silent bots: handshakes of many accounts with one address, its deliveries, and a match that goes on beside."""
+"""Many silent bots: handshakes of many accounts with one address, and a match that goes on beside."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,19 +8,16 @@ from dataclasses import dataclass, field
 from aiohttp import web
 from sqlalchemy import func, select
 
-from referee.accounts import accounts
-from referee.botclient.address_caps import DELIVERIES, HANDSHAKES, AddressCaps
+from referee.botclient.address_caps import HANDSHAKES, AddressCaps
 from referee.botclient.client import CallLimits
 from referee.bots.handshakes import HANDSHAKES_PER_OWNER
 from referee.bots.tables import Bot
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
-from referee_extras.notifications import webhooks
-from referee_extras.notifications.tables import Delivery
 from tests.workers.conftest import PATIENT, SHORT, World, until
 
 ACCOUNTS = 10
-SILENT_BOTS = 80
+SILENT_BOTS = 40
 ORGANISERS = 5
 
 
@@ -60,27 +57,22 @@ class Victim:
             await served.cleanup()
 
 
-def rows(world: World) -> list[Bot]:
-    with world.database.read() as session:
-        return list(session.scalars(select(Bot)))
-
-
 async def test_A13_handshakes_of_many_accounts_with_an_address_are_few_at_a_time_and_none_is_lost(world: World) -> None:
     async with Victim().serving(ACCOUNTS) as victim:
         for url in victim.urls:
             world.enlist(url)
         async with world.running() as runner:
             await until(lambda: victim.held == HANDSHAKES)
-            await until(lambda: sum(bot.epoch for bot in rows(world)) > HANDSHAKES)  # one more was claimed
+            await until(lambda: sum(world.scalars(select(Bot.epoch))) > HANDSHAKES)  # one more was claimed
             assert victim.most_held == victim.requests == HANDSHAKES
             victim.may_answer.set()
-            await until(lambda: all(bot.handshake_report for bot in rows(world)))
+            await until(lambda: all(world.scalars(select(Bot.handshake_report))))
             await until(lambda: runner.counters.handshakes == ACCOUNTS)  # counted after the report is committed
 
         assert victim.most_held == HANDSHAKES
         assert victim.requests == ACCOUNTS  # one challenge each
-        reports = [bot.handshake_report["challenge"] for bot in rows(world) if bot.handshake_report]
-        assert [report["code"] for report in reports] == ["bad_status"] * ACCOUNTS
+        reports = world.scalars(select(Bot.handshake_report))
+        assert [report["challenge"]["code"] for report in reports if report] == ["bad_status"] * ACCOUNTS
 
 
 async def test_A13_B16_silent_bots_of_one_owner_take_neither_all_handshakes_nor_slots(world: World) -> None:
@@ -99,42 +91,15 @@ async def test_A13_B16_silent_bots_of_one_owner_take_neither_all_handshakes_nor_
             assert holding.held > 0
 
 
-async def test_A13_deliveries_of_many_accounts_to_one_address_are_few_at_a_time_and_none_is_lost(world: World) -> None:
-    def waiting() -> list[Delivery]:
-        with world.database.read() as session:
-            return list(session.scalars(select(Delivery).where(Delivery.response_status.is_(None))))
-
-    def put_off() -> list[Delivery]:
-        """Return the deliveries that found no place."""
-        return [delivery for delivery in waiting() if delivery.last_error]
-
-    async with Victim().serving(ACCOUNTS) as victim:
-        with world.database.write() as session:
-            for number, url in enumerate(victim.urls):
-                owner = accounts.create_account(session, f"Subscriber {number}")
-                webhooks.create(session, owner.id, url, ["match.finished"])
-        async with world.running():
-            await until(lambda: victim.held == DELIVERIES)
-            await until(lambda: len(put_off()) == ACCOUNTS - DELIVERIES)
-            assert victim.most_held == victim.requests == DELIVERIES
-            assert {(delivery.attempts, delivery.status) for delivery in put_off()} == {(0, "due")}
-            victim.may_answer.set()
-            await until(lambda: len(waiting()) == ACCOUNTS - DELIVERIES)
-
-        assert victim.most_held == DELIVERIES
-
-
 async def test_K30_a_match_goes_on_beside_very_many_bots_that_never_answer(world: World) -> None:
     """They are in matches of several organisers."""
 
     def running() -> int:
-        with world.database.read() as session:
-            return session.scalars(select(func.count()).where(StoredMatch.status == MatchState.RUNNING)).one()
+        return world.one(select(func.count()).where(StoredMatch.status == MatchState.RUNNING))
 
     async with world.houses("first", "first"), Victim().serving(SILENT_BOTS // 2) as silent:
         fair = world.bot_ids[:2]
-        for url in silent.urls * 2:
-            world.verify(world.enlist(url).id, most=8)
+        world.enlist_verified(silent.urls * 2, most=8)
         bot_ids = world.bot_ids[2:]
         owners = [world.bot(bot_id).owner_id for bot_id in bot_ids[:ORGANISERS]]
         for number, pair in enumerate(zip(bot_ids[::2], bot_ids[1::2], strict=True)):

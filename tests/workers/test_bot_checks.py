@@ -81,8 +81,7 @@ async def check(world: World, bot: Modest, suite: CheckParameters = QUICK, **mor
 
 
 def row_of(world: World) -> Check:
-    with world.database.read() as session:
-        return session.get_one(Check, world.bot_ids[0])
+    return world.get_one(Check, world.bot_ids[0])
 
 
 def certified(world: World) -> tuple[Json | None, list[str]]:

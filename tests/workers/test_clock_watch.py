@@ -99,6 +99,8 @@ def test_K19_K22_a_certificate_that_is_not_valid_now_is_no_fault_while_the_clock
     host.wrong_s = HOUR_S
     assert uplink.is_our_clock("bot", expired, right)
     assert not uplink.is_our_clock("bot", unknown, right)
+    host.later_s += MAX_WRONG_S
+    assert not uplink.is_our_clock("bot", expired, uplink.clock.read())
 
 
 def test_two_owners_whose_bots_agree_about_the_time_make_a_warning(caplog: pytest.LogCaptureFixture) -> None:
@@ -139,8 +141,7 @@ def date_in(seconds: float) -> Callable[[], str]:
 
 
 def no_faults(world: World) -> None:
-    with world.database.read() as session:
-        assert session.scalars(select(Fault)).all() == []
+    assert world.scalars(select(Fault)) == []
     assert {(bot.status, bot.unreachable_streak) for bot in map(world.bot, world.bot_ids)} == {("verified", 0)}
 
 
@@ -153,11 +154,11 @@ async def test_K19_when_the_clock_jumps_in_mid_match_the_match_waits_and_nobody_
     async with world.houses(*bots, "first", "first"):
         if owners == 1:
             world.give_to_one_owner(world.bot_ids[:2])
-        ids = [world.arrange("pool-nap", world.bot_ids[:2]) for _ in range(4)]
+        ids = [world.arrange("pool-nap", world.bot_ids[:2]) for _ in range(2)]
         async with world.running(connectivity=Connectivity(clock=host.watch(), probe_s=0.01), to_the_end=True):
             await until(lambda: all(bot.decisions > 3 for bot in bots))
             host.wrong_s = wrong_s
-            await until(lambda: bots[0].refused + bots[1].refused > 20)
+            await until(lambda: bots[0].refused + bots[1].refused > 8)
             others = world.arrange("pool-nap", world.bot_ids[2:], options=SHORT)
             await world.until_finished(others)  # only the matches concerned wait
             assert {world.status(match_id) for match_id in ids} == {"running"}
@@ -196,20 +197,6 @@ async def test_K19_an_opening_during_which_the_clock_jumps_waits_and_no_bot_with
     reveal = world.rows(match_id)[-1]
     assert (reveal["openings"], reveal["accepted"]) == ([], [True, True])
     no_faults(world)
-
-
-async def test_K19_a_wait_for_the_clock_ends_after_ten_minutes(world: World) -> None:
-    host, bots = Host(), [Strict(), Strict()]
-
-    async with world.houses(*bots):
-        match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
-        uplink = Connectivity(clock=host.watch(), probe_s=0.01)
-        host.wrong_s = HOUR_S
-        async with world.running(connectivity=uplink, to_the_end=True):
-            await until(lambda: bots[0].refused + bots[1].refused > 20)
-            host.later_s += MAX_WRONG_S
-
-    assert any(world.faults(match_id))
 
 
 async def test_K19_a_bot_with_a_date_plays_on_whichever_clock_is_wrong_and_from_the_start(world: World) -> None:
@@ -252,10 +239,10 @@ class Liar(Strict):
 async def test_K19_bots_of_many_accounts_that_refuse_signatures_with_false_dates_are_charged_as_usual(
     world: World,
 ) -> None:
-    liars = [Liar(date_in(HOUR_S)) for _ in range(20)]
+    liars = [Liar(date_in(HOUR_S)) for _ in range(10)]
 
     async with world.houses("first", "first", *liars):
-        ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2], options=SHORT) for at in range(2, 22, 2)]
+        ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2], options=SHORT) for at in range(2, 12, 2)]
         mixed = [world.arrange("pool-nap", [bot, world.bot_ids[2]], options=SHORT) for bot in world.bot_ids[:2]]
         uplink = Connectivity(clock=Host().watch(), probe_s=1000.0)  # a match that waited would never end
         await asyncio.wait_for(Runner(world.settings, world.database, connectivity=uplink).run(), 120)

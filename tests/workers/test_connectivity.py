@@ -150,18 +150,6 @@ async def test_bots_of_three_owners_that_read_a_question_and_hang_up_are_let_off
     assert all(faults >= bot.hung_up - 1 for faults, bot in zip(world.faults(match_id), sly, strict=True))
 
 
-async def test_bots_of_three_owners_that_hang_up_on_every_call_cut_nobodys_line(world: World) -> None:
-    line = Line()
-    line.cut.set()
-    line.is_up = False  # each question is read, then the connection is dropped; a new one is always taken
-
-    async with world.houses(*(Scripted(line) for _ in range(3))):
-        match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 1})
-        await asyncio.wait_for(run_with(world, Connectivity(probe_s=0.05)), 60)
-
-    assert all(world.faults(match_id))
-
-
 async def run_with(world: World, uplink: Connectivity) -> None:
     await Runner(world.settings, world.database, connectivity=uplink).run()
 
@@ -251,6 +239,7 @@ async def test_K22_K23_the_resolver_is_at_fault_for_ten_minutes_at_most() -> Non
 
     clock.now_s += 3600
     assert not await uplink.is_resolver_down()
+    assert not await Connectivity(Clock()).is_resolver_down()  # without a canary, the answers of other bots decide
 
 
 @pytest.mark.parametrize("owners", [("a",), ("a", "b")])
@@ -283,12 +272,10 @@ async def test_K22_with_bots_of_three_owners_the_canary_does_not_count() -> None
     assert not await uplink.is_network_down(failed_at)
 
 
-async def test_K23_without_a_canary_the_answers_of_other_bots_decide() -> None:
-    assert not await Connectivity(Clock()).is_resolver_down()
-
-
 @pytest.mark.parametrize("owners", [["a"], ["a", "b", "c", "d"]])
-async def test_K22_without_a_route_no_bot_is_charged_however_few_owners_there_are(owners: Sequence[str]) -> None:
+async def test_K22_without_a_route_no_bot_is_charged_for_ten_minutes_however_few_owners_there_are(
+    owners: Sequence[str],
+) -> None:
     clock, routed = Clock(), False
     uplink = Connectivity(clock, has_route=lambda: routed)
     for owner in owners:
@@ -303,15 +290,11 @@ async def test_K22_without_a_route_no_bot_is_charged_however_few_owners_there_ar
     uplink.record_success()  # of a bot in a local network, for example
     assert not await uplink.is_network_down(failed_at)
 
-
-async def test_K22_matches_wait_for_a_route_for_ten_minutes_at_most() -> None:
     clock = Clock()
     uplink = Connectivity(clock, has_route=lambda: False)
     uplink.record_call("a")
-
     while await uplink.is_network_down(uplink.record_failure("a")):
         clock.now_s += 5
-
     assert clock.now_s == MAX_TOTAL_S
 
 

@@ -223,8 +223,7 @@ async def test_a_job_that_fails_takes_nothing_of_the_others_along(watched: Watch
     assert (recorded, type(stale), type(error), whole) == (None, StaleEpoch, RuntimeError, "whole")
     assert watched.world.load(good.match_id).lines == [line("a")]
     assert watched.world.load(lost.match_id).lines == []
-    with watched.world.database.read() as session:
-        assert "half" not in set(session.scalars(select(schema.Bot.name)))
+    assert "half" not in watched.world.scalars(select(schema.Bot.name))
 
 
 async def test_K14_rows_wait_for_a_database_that_is_not_available_and_keep_their_order(watched: Watched) -> None:

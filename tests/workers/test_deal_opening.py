@@ -153,9 +153,7 @@ async def test_D11_an_opening_that_ends_while_its_match_is_cancelled_leaves_noth
         canceller.match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
         assert (await world.run()).finished == 0
 
-    with world.database.read() as session:
-        (match,) = session.scalars(select(StoredMatch)).all()
-        (group,) = session.scalars(select(DealGroup)).all()
+    match, group = world.one(select(StoredMatch)), world.one(select(DealGroup))
     assert (match.status, group.state, group.superseded_by) == ("cancelled", "revealed", None)
 
 
@@ -169,12 +167,9 @@ class Cancelling(Promising):
     async def _notify(self, request: web.Request) -> web.Response:
         notice = await request.json()
         if notice.get("step") == 2:
-            await asyncio.to_thread(self._cancel)
+            cancel = match_cancellation.cancel_match
+            await asyncio.to_thread(self.world.write, cancel, self.match_id, master_key=MASTER_KEY)
         return await super()._notify(request)
-
-    def _cancel(self) -> None:
-        with self.world.database.write() as session:
-            match_cancellation.cancel_match(session, self.match_id, master_key=MASTER_KEY)
 
 
 async def test_F14_bots_receive_the_head_of_the_chain_after_the_logs_of_their_match(world: World) -> None:
@@ -185,8 +180,7 @@ async def test_F14_bots_receive_the_head_of_the_chain_after_the_logs_of_their_ma
             world.arrange("pool-nap", world.bot_ids, options=SHORT)
             await world.run()
 
-    with world.database.read() as session:
-        heads = [head_after(entry).to_json() for entry in chain.list_checked_entries(session, 0, 10)]
+    heads = [head_after(entry).to_json() for entry in world.read(chain.list_checked_entries, 0, 10)]
     assert [head["number"] for head in heads] == [1, 2]
     for bot in bots:
         assert [end["head"] for end in bot.ends] == heads

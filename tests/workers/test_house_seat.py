@@ -17,8 +17,7 @@ from tests.workers.conftest import Scripted, World
 
 async def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> None:
     async with world.houses("first"):
-        with world.database.write() as session:
-            seated = [bot.id for bot in house_bots.get_or_create_house_bots(session)]
+        seated = [bot.id for bot in world.write(house_bots.get_or_create_house_bots)]
         match_id = world.arrange("prince-albert", [*world.bot_ids, *seated])
         assert (await world.run()).finished == 1
 

@@ -12,8 +12,7 @@ PATIENCE_S = 30
 async def test_K15_a_lease_is_renewed_while_the_event_loop_is_blocked(world: World) -> None:
     async with world.houses("first", "first"):
         match_id = world.arrange("saint-poker", world.bot_ids)
-        with world.database.write() as session:
-            (claim,) = claims.claim_matches(session, 1)
+        (claim,) = world.write(claims.claim_matches, 1)
         claimed_until = world.match(match_id).lease_until
         assert claimed_until is not None
         holder = LeaseRenewer(world.database, renew_s=0.01)

@@ -31,18 +31,12 @@ async def silent(line: Line) -> None:
     await asyncio.Event().wait()
 
 
-async def shuts(line: Line) -> None:
-    line.writer.close()
-
-
 SERVICES: dict[str, Script] = {
-    "a web page": says(response(b"<html>" + SECRET_TEXT, "200 OK", "Content-Type: text/html")),
     "JSON": says(response(b'{"proof": "' + SECRET_TEXT + b'"}')),
     "an error": says(response(SECRET_TEXT, "403 Forbidden", "Server: " + SECRET_TEXT.decode())),
     "a redirect": says(response(b"{}", "302 Found", "Location: http://" + SECRET_TEXT.decode())),
     "another protocol": says(b"SSH-2.0-" + SECRET_TEXT + b"\r\n"),
     "nothing": silent,
-    "an end": shuts,
 }
 
 

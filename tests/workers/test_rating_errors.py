@@ -8,15 +8,14 @@ from sqlalchemy import Engine, event, select
 from referee.db.engine import Database
 from referee.ladders import rating_errors
 from referee.ladders.tables import RatingError
-from tests.database.world import FakeClock, World
+from tests.database.checks import on_one_database
+from tests.database.fixtures import world as world
+from tests.database.world import World
 from tests.workers.conftest import Clock
 from workers.rating_errors import LADDER_REST_S, LOOK_S, REST_FACTOR, RatingErrorRefresher
 from workers.repeated_steps import ERROR_PAUSE_S
 
-
-@pytest.fixture
-def world(sqlite_url: str) -> World:
-    return World(Database(sqlite_url, clock=FakeClock()))
+pytestmark = on_one_database
 
 
 class Refreshing:
@@ -37,8 +36,7 @@ class Refreshing:
         return self._refresh(database, ladder_id)
 
     def known(self) -> set[str]:
-        with self.world.database.read() as session:
-            return set(session.scalars(select(RatingError.bot_id)))
+        return set(self.world.scalars(select(RatingError.bot_id)))
 
 
 @pytest.fixture

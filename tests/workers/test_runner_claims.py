@@ -49,8 +49,7 @@ async def test_E21_the_slot_of_a_friendly_comes_back_when_a_bot_is_paused_and_no
         held_id = world.arrange("saint-poker", [world.bot_ids[0], world.bot_ids[2]], limits=PATIENT, rated=False)
         async with world.running(runner_slots=1, to_the_end=True):
             await holding.until_asked()
-            with world.database.write() as session:
-                pausing.pause_bot(session, world.bot_ids[0], "enough", master_key=MASTER_KEY)
+            world.write(pausing.pause_bot, world.bot_ids[0], "enough", master_key=MASTER_KEY)
             next_one = world.arrange("saint-poker", world.bot_ids[1:3], options=SHORT)
             await holding.until_asked(2)
             assert world.status(next_one) == "running"
@@ -59,8 +58,7 @@ async def test_E21_the_slot_of_a_friendly_comes_back_when_a_bot_is_paused_and_no
     held = world.match(held_id)
     assert (held.status, held.reason) == ("cancelled", "bot_paused")
     assert world.faults(held_id) == [0, 0]
-    with world.database.read() as session:
-        assert session.scalars(select(Fault)).all() == []
+    assert world.scalars(select(Fault)) == []
     assert [world.bot(one).unreachable_streak for one in world.bot_ids] == [0, 0, 0]
 
 
@@ -134,8 +132,7 @@ async def test_a_runner_told_to_stop_claims_nothing_more(world: World, monkeypat
             monkeypatch.setattr(claims, "claim_found", stop_after_the_first)
 
     assert len(claimed) == 1
-    with world.database.read() as session:
-        assert {match.status for match in session.scalars(select(StoredMatch))} == {"due"}
+    assert set(world.scalars(select(StoredMatch.status))) == {"due"}
 
 
 async def test_a_runner_that_slept_while_its_match_was_claimed_asks_nothing(
@@ -150,8 +147,7 @@ async def test_a_runner_that_slept_while_its_match_was_claimed_asks_nothing(
         await record(thread, update)
         if asked >= 3 and not asleep_s:
             asleep_s, asked_before = 60.0, asked
-            with world.database.write() as session:
-                session.execute(sql_update(StoredMatch).values(epoch=StoredMatch.epoch + 1, lease_until=1e12))
+            world.execute(sql_update(StoredMatch).values(epoch=StoredMatch.epoch + 1, lease_until=1e12))
 
     def later(clock: SystemClock) -> tuple[str, float]:
         boot_id, seconds = boot(clock)

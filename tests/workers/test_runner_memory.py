@@ -30,7 +30,7 @@ def test_a_match_is_freed_when_it_ends_and_not_only_by_the_garbage_collector(wor
     gc.disable()
     try:
         asyncio.run(story())
-        left = [thing for thing in gc.get_objects() if isinstance(thing, Match | BotCaller | Connection)]
+        left = [thing for thing in gc.get_objects(generation=0) if isinstance(thing, Match | BotCaller | Connection)]
     finally:
         gc.enable()
 

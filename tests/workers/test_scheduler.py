@@ -4,24 +4,21 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from referee.db.engine import Database
-from referee.matches import matches
 from referee.matches.deals import deal_groups
 from referee.matches.states import DealGroupState
+from referee.matches.tables import StoredMatch
 from referee.workflows.bots import retirement
-from tests.database.world import FakeClock, World
+from tests.database.checks import on_one_database
+from tests.database.fixtures import world as world
+from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 from workers.scheduler import Scheduler
 
-
-@pytest.fixture
-def world(sqlite_url: str) -> World:
-    return World(Database(sqlite_url, clock=FakeClock()))
+pytestmark = on_one_database
 
 
 def test_a_group_left_open_is_closed_by_the_next_sweep(world: World, tmp_path: Path) -> None:
@@ -30,7 +27,7 @@ def test_a_group_left_open_is_closed_by_the_next_sweep(world: World, tmp_path: P
     for _ in range(2):
         group_id = leave_unclosed(world)
         count = 0
-        while not is_closed(world, group_id):
+        while world.read(deal_groups.get_group, group_id).state != DealGroupState.REVEALED:
             scheduler.sweep()
             count += 1
         sweeps.append(count)
@@ -57,18 +54,10 @@ def nowhere(tmp_path: Path) -> Redis:
 def leave_unclosed(world: World) -> str:
     """Play one of two matches that share cards and retire a bot of the other. Return the id of their group."""
     tables = [world.bots(2), world.bots(2)]
-    with world.database.write() as session:
-        group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)
-        for table in tables:
-            world.matched(session, table, group=group)
+    seated = dict(zip(world.sharing(tables), tables, strict=True))
     (claim,) = world.claim(1)
     world.finish(claim)
-    with world.database.write() as session:
-        played = {seat.bot_id for seat in matches.seats_of(session, [claim.match_id])[claim.match_id]}
-        retirement.retire_bot(session, next(bot for table in tables for bot in table if bot not in played))
-    return group.id
-
-
-def is_closed(world: World, group_id: str) -> bool:
-    with world.database.read() as session:
-        return deal_groups.get_group(session, group_id).state == DealGroupState.REVEALED
+    del seated[claim.match_id]
+    ((other, bot_ids),) = seated.items()
+    world.write(retirement.retire_bot, bot_ids[0])
+    return world.get_one(StoredMatch, other).group_id

@@ -13,21 +13,19 @@ from referee.events import Event, TournamentEvent, TournamentFinished, Tournamen
 from referee.matches.tables import StoredMatch
 from referee.tournaments.tables import Tournament
 from tests.database import scripted
+from tests.database.checks import on_one_database
+from tests.database.fixtures import world as world
 from tests.database.tournaments import answer_handshakes, create, enter, entered, start
-from tests.database.world import FakeClock, World
+from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Clock
 from workers.tournaments import ERROR_PAUSE_S, TournamentAdvancer
 
-
-@pytest.fixture
-def world(sqlite_url: str) -> World:
-    return World(Database(sqlite_url, clock=FakeClock()))
+pytestmark = on_one_database
 
 
 def status_of(world: World, tournament_id: str) -> str:
-    with world.database.read() as session:
-        return session.get_one(Tournament, tournament_id).status
+    return world.get_one(Tournament, tournament_id).status
 
 
 def test_an_event_goes_on_from_its_hour_to_its_end_and_all_are_told(world: World, reported_events: list[Event]) -> None:
@@ -88,8 +86,7 @@ def test_what_goes_wrong_in_one_event_does_not_stop_the_others(world: World, cap
     for event in (troubled, sound):
         start(world, event)
     answer_handshakes(world.database)
-    with world.database.write() as session:
-        session.execute(update(Tournament).where(Tournament.id == troubled).values(options={"no": "such"}))
+    world.execute(update(Tournament).where(Tournament.id == troubled).values(options={"no": "such"}))
     seconds = Clock()
     events = TournamentAdvancer(world.database, MASTER_KEY, seconds)
 
@@ -99,8 +96,6 @@ def test_what_goes_wrong_in_one_event_does_not_stop_the_others(world: World, cap
     seconds.now_s += ERROR_PAUSE_S
     events.advance_all()
 
-    with world.database.read() as session:
-        arranged = set(session.scalars(select(StoredMatch.tournament_id)))
-    assert arranged == {sound}
+    assert set(world.scalars(select(StoredMatch.tournament_id))) == {sound}
     assert len(complaints) == 1
     assert len([one for one in caplog.records if one.levelname == "ERROR"]) == 2

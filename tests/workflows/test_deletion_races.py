@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from referee.accounts import accounts, organiser_requests
 from referee.accounts.oversight_tables import Act
+from referee.accounts.reserved_names import DELETED_ACCOUNT
 from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.bots.tables import Bot
-from referee.db.engine import Database
 from referee.errors import Conflict, NameTaken
 from referee.friendlies import rules
 from referee.friendlies.states import ChallengerVerdict
@@ -30,7 +30,7 @@ from referee.tournaments import admission, entries, tournaments
 from referee.workflows.accounts import account_oversight, invitations
 from referee.workflows.ending import deal_group_superseding
 from referee.workflows.erasing import account_deletion, erasure
-from referee_extras.notifications import webhooks
+from tests.database.databases import kept
 from tests.database.tournaments import begun, create
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -41,7 +41,7 @@ Change = Callable[[Session], object]
 
 @pytest.fixture
 def postgres(postgres_url: str) -> Iterator[World]:
-    opened = Database(postgres_url, clock=FakeClock())
+    opened = kept(postgres_url, FakeClock())
     yield World(opened)
     opened.dispose()
 
@@ -57,7 +57,7 @@ def load(account_id: str) -> Change:
 
 
 @contextmanager
-def meanwhile(world: World, act: Change, prepare: Change = lambda session: None) -> Iterator[tuple[Session, Any]]:
+def meanwhile(world: World, act: Change, prepare: Change) -> Iterator[tuple[Session, Any]]:
     """Open a transaction. At its end, begin ``act`` in another one and, when it waits or is done, commit the first.
 
     ``prepare`` runs in the transaction of ``act`` before the block.
@@ -88,6 +88,14 @@ def meanwhile(world: World, act: Change, prepare: Change = lambda session: None)
                 sleep(0.01)
 
 
+def assert_refused(world: World, act: Change, prepare: Change, delete: Change) -> None:
+    """Assert that a deletion lets ``act`` wait and then refuses it."""
+    with meanwhile(world, act, prepare) as (session, acting):
+        delete(session)
+    with pytest.raises(Conflict):
+        acting.result(timeout=30)
+
+
 def asks_for_role(session: Session, account_id: str) -> object:
     return organiser_requests.ask(session, accounts.get_account(session, account_id), "A cup, please.")
 
@@ -99,12 +107,13 @@ def lists_challenger(session: Session, account_id: str) -> object:
 
 GIVEN: dict[str, Callable[[Session, str], object]] = {
     "bot": lambda session, owner: bots.register(session, owner, "Late bot", "https://bot.example.org"),
-    "webhook": lambda session, owner: webhooks.create(session, owner, "https://hook.example.org", ["match.finished"]),
     "tournament": lambda session, owner: tournaments.create_tournament(session, "Late cup", created_by=owner, **CUP),
     "token": lambda session, owner: accounts.create_token(session, owner, "late"),
     "request": asks_for_role,
     "friendly": quotas.check_friendlies,
     "challenger": lists_challenger,
+    "name": lambda session, owner: account_oversight.rename(session, None, owner, "Back again", None),
+    "another deletion": delete_account,
 }
 
 
@@ -113,11 +122,15 @@ def test_E27_an_account_gets_nothing_while_it_is_deleted(postgres: World, given:
     owner = postgres.account()
     postgres.bot()
 
-    with meanwhile(postgres, lambda session: GIVEN[given](session, owner), load(owner)) as (session, acting):
-        delete_account(session, owner)
+    assert_refused(
+        postgres,
+        lambda session: GIVEN[given](session, owner),
+        load(owner),
+        lambda session: delete_account(session, owner),
+    )
 
-    with pytest.raises(Conflict):
-        acting.result(timeout=30)
+    assert postgres.get_one(Account, owner).name.startswith(DELETED_ACCOUNT)
+    assert len(postgres.scalars(select(Act).where(Act.object_id == owner))) == 1
 
 
 @pytest.mark.parametrize("place", ["tournament", "guests"])
@@ -131,22 +144,26 @@ def test_E27_an_account_that_is_being_deleted_is_added_to_nothing_of_others(post
         "guests": lambda session: admission.set_admission(session, cup, join_code=None, guests=[owner]),
     }
 
-    with meanwhile(postgres, add[place]) as (session, acting):
-        delete_account(session, owner)
-
-    with pytest.raises(Conflict):
-        acting.result(timeout=30)
+    assert_refused(postgres, add[place], lambda session: None, lambda session: delete_account(session, owner))
 
 
-def test_E27_of_two_deletions_of_an_account_at_once_one_is_refused(postgres: World) -> None:
-    owner = postgres.account()
+@pytest.mark.parametrize("given", ["entry", "request", "another deletion"])
+def test_E27_a_bot_that_is_being_deleted_is_entered_nowhere_and_deleted_once(postgres: World, given: str) -> None:
+    tournament_id = create(postgres, approval=given == "request")
+    bot_id = postgres.bot()
+    if given == "another deletion":
+        postgres.write(bots.retire, bot_id)
 
-    with meanwhile(postgres, lambda session: delete_account(session, owner), load(owner)) as (session, acting):
-        delete_account(session, owner)
+    def delete(session: Session) -> None:
+        erasure.delete_bot(session, bot_id, master_key=MASTER_KEY)
 
-    with pytest.raises(Conflict):
-        acting.result(timeout=30)
-    assert len(postgres.scalars(select(Act).where(Act.object_id == owner))) == 1
+    acts: dict[str, Change] = {
+        "entry": lambda session: entries.enter_bot(session, tournament_id, bot_id),
+        "request": lambda session: admission.request_entry(session, tournament_id, bot_id),
+        "another deletion": delete,
+    }
+
+    assert_refused(postgres, acts[given], lambda session: bots.get_bot(session, bot_id), delete)
 
 
 def test_E14_a_name_that_was_taken_just_before_the_deletion_is_held(postgres: World) -> None:
@@ -158,34 +175,6 @@ def test_E14_a_name_that_was_taken_just_before_the_deletion_is_held(postgres: Wo
 
     with postgres.database.write() as session, pytest.raises(NameTaken):
         accounts.create_account(session, "Taken at last")
-
-
-def test_E27_a_rename_that_waits_for_a_deletion_is_refused(postgres: World) -> None:
-    owner = postgres.account()
-
-    def rename(session: Session) -> Account:
-        return account_oversight.rename(session, None, owner, "Back again", None)
-
-    with meanwhile(postgres, rename, load(owner)) as (session, acting):
-        name = delete_account(session, owner).name
-
-    with pytest.raises(Conflict):
-        acting.result(timeout=30)
-    assert postgres.get_one(Account, owner).name == name
-
-
-def test_E27_of_two_deletions_of_a_retired_bot_at_once_one_is_refused(postgres: World) -> None:
-    bot_id = postgres.bot()
-    postgres.write(bots.retire, bot_id)
-
-    def delete(session: Session) -> None:
-        erasure.delete_bot(session, bot_id, master_key=MASTER_KEY)
-
-    with meanwhile(postgres, delete, lambda session: bots.get_bot(session, bot_id)) as (session, acting):
-        delete(session)
-
-    with pytest.raises(Conflict):
-        acting.result(timeout=30)
 
 
 def test_E27_what_a_deleted_bot_replied_in_an_opening_of_others_is_erased(world: World) -> None:
@@ -212,21 +201,3 @@ def test_E27_what_a_deleted_bot_replied_in_an_opening_of_others_is_erased(world:
     with world.database.read() as session:
         evidence = session.scalars(select(FailedNonce).where(FailedNonce.bot_id == bot_id)).one()
         assert (evidence.detail, evidence.request, evidence.reply) == ("", b"", b"")
-
-
-@pytest.mark.parametrize("approval", [False, True])
-def test_E27_a_bot_that_is_being_deleted_is_entered_nowhere(postgres: World, approval: bool) -> None:
-    tournament_id = create(postgres, approval=approval)
-    bot_id = postgres.bot()
-
-    def enter(session: Session) -> None:
-        if approval:
-            admission.request_entry(session, tournament_id, bot_id)
-        else:
-            entries.enter_bot(session, tournament_id, bot_id)
-
-    with meanwhile(postgres, enter, lambda session: bots.get_bot(session, bot_id)) as (session, acting):
-        erasure.delete_bot(session, bot_id, master_key=MASTER_KEY)
-
-    with pytest.raises(Conflict):
-        acting.result(timeout=30)

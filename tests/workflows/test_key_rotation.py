@@ -4,9 +4,8 @@ import pytest
 from sqlalchemy import insert
 
 from referee.audit.database_audit import audit
-from referee.db import sealing
 from referee.house.seat import match_random
-from referee.master_keys import MasterKey, key_ring, parse_key_file, render_key_file
+from referee.master_keys import MasterKey, parse_key_file, render_key_file
 from referee.match.match import Answer, Match
 from referee.match.signature import BadSignature, head_after
 from referee.match.signing_keys import SigningKey
@@ -139,14 +138,6 @@ def test_K34_calls_are_signed_with_the_secrets_of_both_keys(world: World) -> Non
         "id", "1", b"body", Signer(bot_secrets(NEW, "bot_1", [1])).signature("id", 1, b"body")
     )
     assert webhook_secrets(OVERLAP, "wh_1", [2]) == (webhook_secret(NEW, "wh_1", 2), webhook_secret(OLD, "wh_1", 2))
-
-
-def test_what_was_sealed_before_is_unsealed_and_what_follows_has_the_new_key() -> None:
-    sealed = sealing.seal(b"x", key_ring=[OLD], context=["a"])
-    again = sealing.seal(b"x", key_ring=key_ring(OVERLAP), context=["a"])
-
-    assert sealing.unseal(sealed, key_ring=key_ring(OVERLAP), context=["a"]) == b"x"
-    assert (sealing.read_key_id(sealed), sealing.read_key_id(again)) == (sealing.key_id(OLD), sealing.key_id(NEW))
 
 
 def test_a_key_file_has_the_current_key_first() -> None:

@@ -26,6 +26,7 @@ from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
 from referee.ratings.exchange import K_NEW, Seat, exchange
 from referee.workflows.ending import match_end
+from tests.database.checks import on_one_database
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
 
@@ -38,32 +39,27 @@ def found(world: World) -> list[str]:
     return [str(difference) for difference in world.listed(audit)]
 
 
-def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) -> None:
+def test_F1_a_finished_match_is_one_result_one_log_and_moved_ratings_even_if_delivered_twice(world: World) -> None:
     seated = world.bots(3)
-    result = world.play(seated)
+    claim, match = world.played_out(seated)
+    result = world.ended(claim, match, 0)
+
+    with pytest.raises(StaleEpoch):
+        world.ended(claim, match, 0)
 
     with world.database.read() as session:
-        match = matches.get_match(session, result.match_id)
-        seats = matches.seats_of(session, [match.id])[match.id]
+        stored = matches.get_match(session, result.match_id)
+        seats = matches.seats_of(session, [stored.id])[stored.id]
         changes = {row.bot_id: row for row in session.scalars(select(RatingChange))}
-    assert (match.status, result.bots) == ("finished", seated)
+    assert (stored.status, result.bots) == ("finished", seated)
     assert [seat.placement for seat in seats] == result.placements
     expected = exchange(
         [Seat(START, K_NEW, bot, place) for bot, place in zip(seated, result.placements, strict=True)], {}
     )
     assert [changes[bot].after - changes[bot].before for bot in seated] == expected
     assert (count(world, LogRow), count(world, SealedAnswer), count(world, MatchLog)) == (0, 0, 1)
+    assert (count(world, Result), count(world, RatingChange)) == (1, 3)
     assert found(world) == []
-
-
-def test_F1_a_result_delivered_twice_counts_once(world: World) -> None:
-    claim, match = world.played_out()
-    world.ended(claim, match, 0)
-
-    with pytest.raises(StaleEpoch):
-        world.ended(claim, match, 0)
-
-    assert (count(world, Result), count(world, RatingChange)) == (1, 2)
 
 
 def test_F1_two_runners_that_both_play_to_the_end_make_one_result(world: World) -> None:
@@ -96,6 +92,7 @@ def test_the_end_happens_whole_or_not_at_all(world: World) -> None:
     assert world.ended(claim, match, 0).seq >= 1
 
 
+@on_one_database
 def test_the_last_rows_must_continue_the_recorded_ones(world: World) -> None:
     claim, match = world.played_out()
 
@@ -155,6 +152,7 @@ def remove_log(session: Session, log: MatchLog) -> None:
     session.delete(log)
 
 
+@on_one_database
 @pytest.mark.parametrize(
     ("damage", "told"),
     [(flip_byte, ["log"]), (rewrite_row, ["signature", "log"]), (remove_log, ["signature", "match"])],
@@ -171,6 +169,7 @@ def test_K18_F3_a_stored_log_that_was_damaged_is_found_and_not_served(
         logs.read_log_file(session, matches.get_match(session, result.match_id), gzipped=True)
 
 
+@on_one_database
 def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
     owner = world.account()
     result = world.play([world.bot(owner), world.bot(owner), world.bot()])
@@ -181,6 +180,7 @@ def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
     assert found(world) == []
 
 
+@on_one_database
 def test_each_game_options_and_seats_have_a_ladder_that_counts_its_results(world: World) -> None:
     seated = world.bots(3)
     first, again = world.play(seated[:2]), world.play(seated[1:])
@@ -198,6 +198,7 @@ def test_each_game_options_and_seats_have_a_ladder_that_counts_its_results(world
     assert count(world, LedgerEntry) == 4
 
 
+@on_one_database
 def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:
     result = world.play(world.bots(2))
     with world.database.read() as session:
@@ -213,6 +214,7 @@ def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:
     assert some == lines[2:5]
 
 
+@on_one_database
 def test_a_match_being_played_has_no_log_to_download_and_no_result(world: World) -> None:
     match_id = world.match()
     world.claim()
@@ -234,8 +236,7 @@ def test_K19_results_keep_their_order_and_claims_their_leases_when_the_clock_is_
     after = world.play(world.bots(2))
     world.clock.moment += timedelta(days=400)
 
-    with world.database.write(durable=False) as session:
-        assert claims.renew_claims(session, [claim]) == {playing}
+    assert world.write(claims.renew_claims, [claim]) == {playing}
     assert world.claim() == []
     later = world.finish(claim)
     assert before.finished_at > after.finished_at

@@ -21,7 +21,7 @@ from referee.workflows.bots import pausing
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
-ROUNDS = 8
+ROUNDS = 4
 
 
 def paused(world: World, bot_id: str) -> None:

@@ -13,8 +13,7 @@ from referee.matches.deals import deal_groups
 from referee.matches.logs import logs
 from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START
-from referee.tournaments.states import TournamentState
-from referee.tournaments.tables import Tournament, TournamentRound
+from referee.tournaments.tables import TournamentRound
 from referee.workflows.voids import match_cancellation
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -28,9 +27,7 @@ def holds(world: World) -> bool:
 
 
 def standing(world: World) -> dict[str, tuple[int, int]]:
-    with world.database.read() as session:
-        rated = session.execute(select(Rating.bot_id, Rating.value, Rating.games))
-        return {bot: (value, games) for bot, value, games in rated}
+    return {row.bot_id: (row.value, row.games) for row in world.scalars(select(Rating))}
 
 
 def together(world: World, count: int, kind: str = "common") -> list[str]:
@@ -116,10 +113,8 @@ def test_results_of_a_common_group_count_together_in_their_order(world: World) -
     assert standing(world) == {}
     play_all(world, [two])
 
-    with world.database.read() as session:
-        counted = list(session.scalars(select(LedgerEntry.match_id).order_by(LedgerEntry.seq)))
-        numbered = list(session.scalars(select(Result.match_id).order_by(Result.seq)))
-    assert counted == numbered == [three, one, two]
+    counted = world.scalars(select(LedgerEntry.match_id).order_by(LedgerEntry.seq))
+    assert counted == world.scalars(select(Result.match_id).order_by(Result.seq)) == [three, one, two]
     assert holds(world)
 
 
@@ -175,14 +170,3 @@ def test_a_match_of_an_event_is_played_again_at_its_table(world: World, state: s
         assert [seat.bot_id for seat in matches.seats_of(session, [again])[again]] == seated
         assert new.group_id != old.group_id
         assert session.get_one(TournamentRound, (event, 1)).ended_at is None
-
-
-def test_an_event_that_is_over_is_not_played_on_but_may_lose_a_result(world: World) -> None:
-    event = make_tournament(world, world.account())
-    result = world.play(world.bots(2), tournament_id=event, tournament_round=1, table_no=1)
-    with world.database.write() as session:
-        session.get_one(Tournament, event).status = TournamentState.FINISHED
-
-    with pytest.raises(Conflict, match="finished"):
-        world.void(result.match_id, rematch=True)
-    assert world.void(result.match_id).matches == [result.match_id]

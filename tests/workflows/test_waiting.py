@@ -82,7 +82,7 @@ def test_a_match_without_its_own_bot_waits_for_a_seat_that_is_full(world: World)
 
 
 def test_the_rounds_of_an_event_are_not_asked_about_one_by_one(world: World) -> None:
-    tournament_id, (bot_id, *_) = begun(world, 4, format="round_robin", cycles=30)
+    tournament_id, (bot_id, *_) = begun(world, 4, format="round_robin", cycles=10)
     world.write(matches.cancel_unstarted, bot_id, tournament_id)
     statements: list[str] = []
 

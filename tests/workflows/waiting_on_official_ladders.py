@@ -12,7 +12,7 @@ from referee.bots.tables import Bot
 from referee.ladders import members
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
-from referee.ladders.tables import Ladder, LadderPlayer
+from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.workflows.explaining.waiting_reasons import Reason
 from tests.database.checks import newcomer
 from tests.database.waits import Case
@@ -70,19 +70,16 @@ def official_busy(world: World) -> Case:
     bot_id = world.bot(manifest=manifest_of(games=[GAME, "pool-nap"]))
     later(world, seconds=31)
     (match,) = sweep(world)
-    with world.database.read() as session:
-        (other,) = session.scalars(
-            select(Ladder.id).where(Ladder.official, Ladder.id != match.ladder_id, Ladder.game.in_([GAME, "pool-nap"]))
-        )
-    return bot_id, other, Reason("official_busy")
+    of_bot = Ladder.official, Ladder.id != match.ladder_id, Ladder.game.in_([GAME, "pool-nap"])
+    return bot_id, world.one(select(Ladder.id).where(*of_bot)), Reason("official_busy")
 
 
 def official_pace(world: World) -> Case:
     bot_id, _ = _on_official(world)
     later(world, seconds=31)
-    for _ in range(30):
-        sweep(world)
-        end_all(world)
+    world.execute(update(LadderMember).where(LadderMember.bot_id == bot_id).values(matches=29))
+    sweep(world)
+    end_all(world)
     member = member_of(world, bot_id)
     assert member.due_at is not None
     assert member.last_match_at is not None

@@ -5,19 +5,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, delete, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
-from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.leases import Leases
 from referee.errors import NotFound, RefereeError
 from referee.master_keys import key_ring
 from referee.match.chance import commitment
 from referee.match.reveal import EndedOpening, Reveal
-from referee.matches.states import OPEN, UNREVEALED, DealGroupState, DealSharing
-from referee.matches.tables import DealGroup, FailedNonce, GroupToClose, StoredMatch
+from referee.matches.states import DealGroupState
+from referee.matches.tables import DealGroup, FailedNonce, GroupToClose
 
 SEED_BYTES = 32
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
@@ -39,15 +38,6 @@ class GroupToReveal(NamedTuple):
 
 class WrongMasterKey(RefereeError):
     """Report that a sealed seed does not match its commitment, because it was sealed with another master key."""
-
-
-def create_group(
-    session: Session, entries: Sequence[str], *, master_key: bytes, kind: DealSharing = DealSharing.OWN
-) -> DealGroup:
-    """Create a group with a new seed. ``entries`` are the bots whose nonces count, in this order, without repeats."""
-    group = DealGroup(**new_group_row(entries, current_time(session), master_key, None), kind=kind)
-    session.add(group)
-    return group
 
 
 def new_group_row(
@@ -89,17 +79,6 @@ def list_groups_to_close(session: Session, *, limit: int = 100) -> list[str]:
 def remove_group_to_close(session: Session, group_id: str) -> None:
     """Remove a group from this list. Close it afterwards, so that a match that is cancelled meanwhile counts."""
     session.execute(delete(GroupToClose).where(GroupToClose.group_id == group_id))
-
-
-def list_unclosed_groups(session: Session) -> list[str]:
-    """Return ids of groups that are not revealed although all their matches have ended.
-
-    The search looks at all groups that are not revealed.
-    """
-    of_group = select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id)
-    has_ended = and_(~of_group.where(StoredMatch.status.in_(OPEN)).exists(), of_group.exists())
-    query = select(DealGroup.id).where(DealGroup.state.in_(UNREVEALED), has_ended)
-    return list(session.scalars(query))
 
 
 def load_reveal(session: Session, group: DealGroup | GroupToReveal, master_key: bytes) -> Reveal:

@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session, aliased
 from referee.matches.tables import DealGroup, FailedNonce, Result, StoredMatch
 from referee.matches.usual_states import is_revealed
 
-CURRENT: Final = aliased(DealGroup)  # the group that has the matches now
-CURRENT_IS_REVEALED: Final = is_revealed(CURRENT)
-_IS_REVEALED: Final = exists().where(CURRENT.id == DealGroup.superseded_by, CURRENT_IS_REVEALED)
+_CURRENT: Final = aliased(DealGroup)  # the group that has the matches now
+_IS_REVEALED: Final = exists().where(_CURRENT.id == DealGroup.superseded_by, is_revealed(_CURRENT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +27,6 @@ class OpeningFilter:
 
 def count_ended_openings(session: Session, wanted: OpeningFilter) -> int:
     """Return the number of ended openings that pass the filter."""
-    return session.scalars(select(func.count()).select_from(DealGroup).where(*conditions(wanted))).one()
-
-
-def conditions(wanted: OpeningFilter) -> list[ColumnElement[bool]]:
-    """Return the conditions for groups of ended openings that pass the filter."""
     found: list[ColumnElement[bool]] = [DealGroup.superseded_by.is_not(None)]  # the condition of the partial index
     if wanted.bot_id is not None:
         failed = exists().where(FailedNonce.group_id == DealGroup.id, FailedNonce.bot_id == wanted.bot_id)
@@ -45,4 +39,4 @@ def conditions(wanted: OpeningFilter) -> list[ColumnElement[bool]]:
         rated = exists().where(Result.match_id == StoredMatch.id, Result.ladder_id == wanted.ladder_id)
         on_ladder = or_(StoredMatch.ladder_id == wanted.ladder_id, rated)
         found.append(exists().where(StoredMatch.group_id == DealGroup.superseded_by, on_ladder))
-    return found
+    return session.scalars(select(func.count()).select_from(DealGroup).where(*found)).one()

@@ -101,21 +101,6 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_a_program_that_ends_ends_the_command(there: dict[str, str], tmp_path: Path) -> None:
-    folder, port = starter(tmp_path / "mortal"), free_port()
-    program = folder / "bot.py"
-    program.write_text(
-        program.read_text().replace("def do_GET(self):", "def do_PUT(self): os._exit(7)\n    def do_GET(self):")
-    )
-
-    with hosting(there, "--start", str(program), "--name", "Mortal", "--port", str(port)) as (process, _):
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port)) as caller:
-            caller.sendall(b"PUT / HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert process.wait(PATIENCE_S) == 3
-        assert process.stdout is not None
-        assert b"exited with status 7" in process.stdout.read()
-
-
 def test_a_program_that_cannot_be_started_registers_nothing(there: dict[str, str], tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_like_this\n")

@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 
 from referee.cli.service import saved_tokens
-from referee.cli.service.api_client import Api
-from referee_extras.sdk import Bot
-from referee_extras.sdk.serving import serving
 from tests.cli.hall import RunningHall
-from tests.cli.running import Service, comes_true
+from tests.cli.running import Service
 from tests.cli.test_login import says, type_at_terminal
 
 
@@ -49,26 +46,24 @@ def test_a_lost_token_is_replaced_with_the_recovery_code(up: Service, config: Pa
     assert (opens(up, lost), opens(up, saved_tokens.load(up.url))) == (False, True)
 
 
-def test_a_lost_token_is_replaced_with_the_secret_of_a_bot(up: Service, config: Path, tmp_path: Path) -> None:
-    says(up.url, "login", "--name", "Bob")
-    lost = saved_tokens.load(up.url)
+def test_a_lost_token_is_replaced_with_the_secret_of_a_bot(running_hall: RunningHall, tmp_path: Path) -> None:
+    url, name, account = running_hall.url, "Dora random", "Owner of Dora random"
     folder = tmp_path / "mybot"
     folder.mkdir()
-    with serving(Bot(), secret_file=folder / "secret.txt") as url:
-        says(up.url, "register", url, "--name", "Bobs bot", "--secret-file", str(folder / "secret.txt"), "--no-check")
-        with Api(up.url) as anybody:
-            assert comes_true(lambda: "Bobs bot" in {bot["name"] for bot in anybody.items("/bots?status=verified")})
-    way = ("--bot", "Bobs bot", "--secret-file")
+    (folder / "secret.txt").write_text(f"{running_hall.secrets[name]}\n")
+    saved_tokens.save(url, running_hall.tokens[name])
+    way = ("--bot", name, "--secret-file")
 
-    stranger = says(up.url, "recover", "Ada", *way, str(folder), status=1)
-    empty = says(up.url, "recover", "Bob", *way, str(tmp_path), status=2)
-    recovered = says(up.url, "recover", "Bob", *way, str(folder), "--json")
+    stranger = says(url, "recover", "Owner of Ada sound", *way, str(folder), status=1)
+    empty = says(url, "recover", account, *way, str(tmp_path), status=2)
+    recovered = says(url, "recover", account, *way, str(folder), "--json")
 
     assert "You are signed in" in stranger.output
     assert "has no secret" in empty.output
     assert json.loads(recovered.stdout)["account"]["recovery_code"].startswith("rcv_")
     assert "ref_" not in recovered.output
-    assert (opens(up, lost), opens(up, saved_tokens.load(up.url))) == (False, True)
+    tokens = (running_hall.tokens[name], saved_tokens.load(url))
+    assert [opens(running_hall.up, token) for token in tokens] == [False, True]
 
 
 def test_wrong_usage_of_recover_says_what_to_pass(up: Service) -> None:

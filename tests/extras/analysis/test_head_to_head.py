@@ -15,8 +15,7 @@ from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.test_site_ladders import HTML, text_of
 from tests.database import tournaments
 from tests.database.growth import copy_match, cost_of
-from tests.database.world import World
-from tests.surroundings import MASTER_KEY
+from tests.database.world import World, create_group
 
 
 def finished(world: World, seated: Sequence[str], placements: Sequence[int], group: str | None = None) -> str:
@@ -33,7 +32,7 @@ def finished(world: World, seated: Sequence[str], placements: Sequence[int], gro
 
 def shared_group(world: World, bots: Sequence[str], kind: DealSharing) -> str:
     with world.database.write() as session:
-        return deal_groups.create_group(session, bots, master_key=MASTER_KEY, kind=kind).id
+        return create_group(session, bots, kind).id
 
 
 def compare(world: World, bot: str, opponent: str) -> PairComparison:
@@ -175,7 +174,7 @@ def test_two_bots_are_compared_on_the_same_cards(service: Service) -> None:
     world = World(service.database)
     bot, opponent = world.bots(2)
     with world.database.write() as session:
-        group = deal_groups.create_group(session, [bot], master_key=MASTER_KEY, kind=DealSharing.DUPLICATE)
+        group = create_group(session, [bot], DealSharing.DUPLICATE)
         matches = [world.matched(session, seats, group=group).id for seats in ([bot, opponent], [opponent, bot])]
     for claim in world.claim(2):
         world.finish(claim)

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from referee.accounts import accounts
 from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.verification import verify
 from referee_extras.sdk import Bot
 from referee_extras.sdk.serving import serving
+from tests.api.in_thread import api_in_thread
+from tests.cli.running import says
 from tests.cli.test_problems import ERROR, SHORT, run, shows_the_traceback
 from tests.cli.test_problems import crashing as crashing
 from tests.cli.test_problems import elsewhere as elsewhere
@@ -147,6 +150,24 @@ def test_what_cannot_be_recalled_is_refused(tmp_path: Path) -> None:
     for command, file, arguments, status, complaint in REFUSED:
         refused = invoke(command, str(tmp_path / file), *arguments)
         assert (refused.exit_code, complaint in refused.output) == (status, True), refused.output
+
+
+def test_a_match_of_a_service_is_asked_again_from_its_url_or_by_the_owner_of_the_bot(tmp_path: Path) -> None:
+    with api_in_thread(tmp_path) as (url, world), serving(Bot()) as here:
+        owner = world.account()
+        match_id = world.play([world.bot(owner), world.bot()], rated=False).match_id
+        with world.database.write() as session:
+            token = accounts.create_token(session, owner, "first")[1]
+        reask = ("reask", match_id, "0", "--seat", "1")
+        there: dict[str, str | None] = {"REFEREE_URL": url, "REFEREE_TOKEN": ""}
+
+        asked = says(there, *reask, here, "--json").stdout
+        stranger = says(there, *reask, status=2).output
+        owned = says(there | {"REFEREE_TOKEN": token}, *reask, status=1).output
+
+    assert json.loads(asked)["question"]["match"]["id"] == match_id
+    assert "Pass the bot's URL" in stranger
+    assert "unreachable" in owned
 
 
 def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:

@@ -54,58 +54,71 @@ def append(environ: dict[str, Any]) -> None:
 
 
 @contextmanager
-def behind(settings: Settings, rewrite: Rewrite, **changes: Any) -> Iterator[httpx.Client]:
-    """Yield a client of the application behind a proxy that rewrites requests."""
+def served(settings: Settings, **changes: Any) -> Iterator[Flask]:
+    """Yield the application with these changes of its settings."""
     app: Flask = create_app(replace(settings, **{"trusted_proxies": 1, **changes}))
+    yield app
+    app.extensions["referee.database"].dispose()
+
+
+def behind(app: Flask, rewrite: Rewrite) -> httpx.Client:
+    """Return a client of the application behind a proxy that rewrites requests."""
 
     def proxy(environ: dict[str, Any], start: Any) -> Any:
         rewrite(environ)
         return app.wsgi_app(environ, start)
 
-    transport = httpx.WSGITransport(proxy, remote_addr=CLIENT)
-    with httpx.Client(transport=transport) as client:
-        yield client
-    app.extensions["referee.database"].dispose()
+    return httpx.Client(transport=httpx.WSGITransport(proxy, remote_addr=CLIENT))
 
 
-def check(settings: Settings, rewrite: Rewrite, **changes: Any) -> list[str]:
-    with behind(settings, rewrite, **changes) as client:
-        return lines(list(public_checks.check_proxy(client, URL, settings)))
+PROXIES: list[tuple[dict[str, Any], list[tuple[Rewrite, str]]]] = [  # settings, and what is found with a proxy
+    (
+        {},
+        [
+            (as_nginx, f"ok proxy: host and address ({CLIENT}) arrive; a forged address is not believed"),
+            (
+                proxy_headers(HTTP_X_FORWARDED_FOR=None, REMOTE_ADDR=""),
+                "failure proxy: the proxy does not pass on the address of clients",
+            ),
+            (
+                proxy_headers(HTTP_HOST="api:8000"),
+                "failure proxy: the proxy passes on the host api:8000 instead of referee.example.org",
+            ),
+            (
+                proxy_headers(HTTP_X_REQUEST_ID=""),
+                "warning proxy: the proxy passes on the X-Request-Id of clients, so they choose what the log shows",
+            ),
+        ],
+    ),
+    (
+        {"master_key": bytes(32)},
+        [(as_nginx, "failure proxy: the service does not say how a request arrived")],
+    ),
+    (
+        {"trusted_proxies": 2},
+        [(append, "failure proxy: a client may choose its address with X-Forwarded-For")],
+    ),
+    (
+        {"trusted_proxies": 0},
+        [
+            (
+                as_nginx,
+                "failure proxy: all clients count as one address, because REFEREE_TRUSTED_PROXIES is 0 behind a proxy",
+            )
+        ],
+    ),
+]
 
 
 @pytest.mark.usefixtures("database")
-@pytest.mark.parametrize(
-    ("rewrite", "changes", "line"),
-    [
-        (as_nginx, {}, f"ok proxy: host and address ({CLIENT}) arrive; a forged address is not believed"),
-        (as_nginx, {"master_key": bytes(32)}, "failure proxy: the service does not say how a request arrived"),
-        (append, {"trusted_proxies": 2}, "failure proxy: a client may choose its address with X-Forwarded-For"),
-        (
-            as_nginx,
-            {"trusted_proxies": 0},
-            "failure proxy: all clients count as one address, because REFEREE_TRUSTED_PROXIES is 0 behind a proxy",
-        ),
-        (
-            proxy_headers(HTTP_X_FORWARDED_FOR=None, REMOTE_ADDR=""),
-            {},
-            "failure proxy: the proxy does not pass on the address of clients",
-        ),
-        (
-            proxy_headers(HTTP_HOST="api:8000"),
-            {},
-            "failure proxy: the proxy passes on the host api:8000 instead of referee.example.org",
-        ),
-        (
-            proxy_headers(HTTP_X_REQUEST_ID=""),
-            {},
-            "warning proxy: the proxy passes on the X-Request-Id of clients, so they choose what the log shows",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("changes", "proxies"), PROXIES)
 def test_a_proxy_that_is_set_up_badly_is_found(
-    settings: Settings, rewrite: Rewrite, changes: dict[str, Any], line: str
+    settings: Settings, changes: dict[str, Any], proxies: list[tuple[Rewrite, str]]
 ) -> None:
-    assert check(settings, rewrite, **changes) == [line]
+    with served(settings, **changes) as app:
+        for rewrite, line in proxies:
+            with behind(app, rewrite) as client:
+                assert lines(list(public_checks.check_proxy(client, URL, settings))) == [line]
 
 
 @pytest.mark.usefixtures("database")
@@ -113,7 +126,7 @@ def test_K34_during_a_rotation_the_doctor_and_the_service_may_use_different_keys
     new = MasterKey(bytes(32), [MASTER_KEY])
     old = MasterKey(MASTER_KEY, [bytes(32)])
     for of_doctor, of_service in ((new, old), (old, new)):
-        with behind(replace(settings, master_key=of_service), as_nginx) as client:
+        with served(settings, master_key=of_service) as app, behind(app, as_nginx) as client:
             found = public_checks.check_proxy(client, URL, replace(settings, master_key=of_doctor))
             assert [finding.level for finding in found] == ["ok"]
 
@@ -122,7 +135,7 @@ def test_K34_during_a_rotation_the_doctor_and_the_service_may_use_different_keys
 def test_E29_only_the_master_key_makes_the_service_say_how_a_request_arrived(settings: Settings) -> None:
     now = datetime.now(UTC).timestamp()
     wrong = ["", "x", ".", make_proof(bytes(32)), make_proof(MASTER_KEY, now=now - VALID_S - 10)]
-    with behind(settings, as_nginx) as client:
+    with served(settings) as app, behind(app, as_nginx) as client:
         for proof in wrong:
             answer = client.get(f"{URL}/healthz", headers={HEADER: proof})
             assert SEEN_HEADER not in answer.headers, proof

@@ -32,7 +32,7 @@ LISTS = {
     "rummy-royal": (1, 256, "a4a3eef2fd2cec97"),
     "saint-poker": (1, 1430, "6413b3f0ec380b8b"),
 }
-VARIANTS = 20  # random options and numbers of seats of each game
+VARIANTS = 8  # random options and numbers of seats of each game
 MOST_DECISIONS = 250  # of a match
 named_game = pytest.mark.parametrize("game_name", sorted(catalogue()))
 

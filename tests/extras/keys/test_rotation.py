@@ -71,6 +71,15 @@ def test_K34_a_key_in_the_data_directory_is_rotated_and_ended(data: Path) -> Non
     assert left["id"] == current["id"]
 
 
+def test_the_steps_of_a_rotation_print_json(tmp_path: Path) -> None:
+    place = ("--data", str(tmp_path), "--json")
+    run("admin", "upgrade", *place)
+
+    told = [json.loads(run("admin", "keys", step, *place).output) for step in ("rotate", "reseal", "end")]
+
+    assert told == [{"rotated": True}, {"resealed": 0, "unreadable": 0}, {"ended": 1, "set_by_environment": False}]
+
+
 def test_K34_a_key_does_not_end_before_the_service_uses_the_new_one(data: Path) -> None:
     place = ("--data", str(data))
     service = DataDir(data)

@@ -55,8 +55,10 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 def test_the_logs_of_a_bot_a_ladder_and_a_span_are_downloaded_and_verified(hall: Hall, tmp_path: Path) -> None:
     bot, ladder = hall.bots[1], hall.ladder.rpartition("(")[2].rstrip(")")
 
+    file = tmp_path / "logs.ndjson.gz"
+
     def matches(*selection: str) -> set[str]:
-        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.ndjson.gz"
+        file.unlink(missing_ok=True)
         told = json.loads(hall.says("logs", *selection, "--out", str(file), "--verify", "--json").stdout)
         found = list(split_logs([file.read_bytes()], "")) if told["logs"] else []
         assert (told["verified"], told["failed"], told["deleted"]) == (len(found), [], 0)
@@ -67,6 +69,14 @@ def test_the_logs_of_a_bot_a_ladder_and_a_span_are_downloaded_and_verified(hall:
     assert matches("--since", "2020-01-01") == {hall.rated, hall.unrated}
     assert matches("--since", "2020-01-01", "--before", "2020-01-02") == set()
     assert matches("--bot", hall.bots[0], "--since", "2020-01-01T00:00:00Z") == {hall.rated, hall.unrated}
+
+    whole, again = file.read_bytes(), ("logs", "--since", "2020-01-01", "--out", str(file))
+    file.write_bytes(whole[: len(whole) * 2 // 3])
+    hall.says(*again)
+    assert file.read_bytes() == whole  # a download continues where it broke off
+    file.write_bytes(b"something else")
+    assert "not a gzip file of logs" in hall.says(*again, status=1).stderr
+    assert file.read_bytes() == b"something else"
 
 
 def test_all_that_is_public_of_a_ladder_is_downloaded_by_one_command(hall: Hall, tmp_path: Path) -> None:

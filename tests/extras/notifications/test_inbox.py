@@ -6,20 +6,22 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from referee.accounts.tables import Account
 from referee.bots import bots, handshakes
 from referee.bots.checks import CheckOutcome
 from referee.bots.tables import Bot
+from referee.events import GuestsInvited
 from referee.protocol.messages import PROTOCOL
 from referee.workflows.bots import check_claims, check_results, handshake_results
 from referee.workflows.ending import match_end
 from referee_extras.notifications import inbox, outbox, result_messages, sender, webhooks
 from referee_extras.notifications.notification_types import describe_notification
 from referee_extras.notifications.states import WebhookState
-from referee_extras.notifications.tables import Delivery, InboxEntry
+from referee_extras.notifications.tables import Delivery, InboxEntry, Webhook
 from tests.api.conftest import Person, Service
+from tests.api.test_deletion import ADDRESS, MARK, OWNER_NAME, traces
 from tests.database.world import World, manifest_of
 from tests.extras.retention.pruning import prune
 from tests.matches.test_chain import match_to_end
@@ -66,6 +68,41 @@ def test_a_deleted_account_gets_no_entry(world: World) -> None:
         inbox.add_entries(session, "bot.unhealthy", [([deleted, other], {})])
 
     assert (len(entries(world, deleted)), len(entries(world, other))) == (0, 1)
+
+
+def test_E8_invitations_of_guests_do_not_fill_an_inbox(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outbox, "MAX_INVITATIONS_PER_DAY", 3)
+    guest, about = world.account(), {"name": "Guests only", "game": "saint-poker"}
+    for number in (1, 1, 2, 3, 4):
+        world.write(outbox.report_event, GuestsInvited(accounts=[guest], tournament=f"trn_{number:026d}", **about))
+
+    told = [describe_notification(entry.event, entry.payload).text for entry in entries(world, guest)]
+    assert told == ["Guests only invites your bots that play Saint Poker."] * 3
+
+
+def test_E27_E31_webhooks_and_messages_with_the_name_of_an_owner_are_exported_and_then_erased(
+    service: Service, admin: Person
+) -> None:
+    owner, rival = service.person(), service.person()
+    owner.ask("PATCH", "/accounts/me", {"If-Match": "*"}, json={"name": OWNER_NAME})
+    owner.post("/webhooks", {"url": ADDRESS, "events": ["match.finished"]})
+    rival.post("/webhooks", {"url": "https://rival.example.org/", "events": ["invitation.received"]})
+    service.verified_bot(owner)
+    with service.database.write() as session:
+        session.execute(update(Webhook).values(status=WebhookState.ACTIVE))
+    draft = {"name": f"{MARK} cup", "game": "pool-nap", "seats": 2, "rated": False, "listed": False}
+    path = f"/tournaments/{owner.post('/tournaments', draft).get_json()['id']}"
+    owner.post(f"{path}/organisers", {"account": rival.id})
+    before = traces(service.database)
+
+    exported = json.loads(owner.get("/accounts/me/export").get_data())
+    deleted = owner.post("/accounts/me/delete", {"name": OWNER_NAME})
+
+    assert {"webhooks", "deliveries"} <= {name for name, rows in exported.items() if rows}
+    assert {"webhooks.url", "deliveries.body", "inbox_entries.payload"} <= before
+    assert (deleted.status_code, traces(service.database)) == (200, set())
+    (entry,) = rival.get("/accounts/me/inbox").get_json()["items"]
+    assert entry["text"].startswith(f"deleted account {owner.id[-8:]} asks ")
 
 
 def check(world: World, bot_id: str, version: str, *passed: str) -> None:

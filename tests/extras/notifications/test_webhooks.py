@@ -10,11 +10,14 @@ from sqlalchemy import insert, select, update
 
 from referee.errors import Conflict, NotFound, StaleEpoch
 from referee.events import BotDeleted
+from referee.workflows.unclaimed_work import list_unclaimed
 from referee_extras.notifications import deliveries, outbox, personal_data, webhooks
 from referee_extras.notifications.deliveries import DeliveryJob, DeliveryOutcome
 from referee_extras.notifications.tables import Delivery, Webhook
 from tests.database.world import World
 from tests.extras.retention.pruning import prune
+from tests.workflows.test_deletion_races import assert_refused, delete_account, load
+from tests.workflows.test_deletion_races import postgres as postgres
 
 URL = "https://hooks.example.org/mine"
 WELL = DeliveryOutcome(200)
@@ -77,7 +80,10 @@ def hooks(world: World) -> Hooks:
     return Hooks(world, world.account())
 
 
-def test_names_are_replaced_in_many_messages_without_holding_all_of_them(hooks: Hooks) -> None:
+def test_names_are_replaced_in_many_messages_without_holding_all_of_them(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(personal_data, "_READ_AT_ONCE", 10)
     webhook_id, bot_id = hooks.active(), f"bot_{'0' * 26}"
     hooks.emit()
     data = {"text": "x" * 20_000, "seats": [{"bot": bot_id, "name": "Al"}]}
@@ -85,7 +91,7 @@ def test_names_are_replaced_in_many_messages_without_holding_all_of_them(hooks: 
     with hooks.world.database.write() as session:
         (made,) = session.scalars(select(Delivery).where(Delivery.event == "match.finished"))
         same = {column.key: getattr(made, column.key) for column in Delivery.__table__.columns}
-        session.execute(insert(Delivery), [{**same, "id": f"dlv_{n:026}", "body": body} for n in range(600)])
+        session.execute(insert(Delivery), [{**same, "id": f"dlv_{n:026}", "body": body} for n in range(200)])
 
     with hooks.world.database.write() as session:
         tracemalloc.start()
@@ -96,8 +102,8 @@ def test_names_are_replaced_in_many_messages_without_holding_all_of_them(hooks: 
     with hooks.world.database.read() as session:
         bodies = session.scalars(select(Delivery.body).where(Delivery.webhook_id == webhook_id, Delivery.id < "dlv_1"))
         names = [json.loads(text)["data"]["seats"][0]["name"] for text in bodies if b"seats" in text]
-    assert names == ["deleted bot"] * 600
-    assert peak < 600 * len(body) / 2
+    assert names == ["deleted bot"] * 200
+    assert peak < 200 * len(body) / 2
 
 
 def test_those_are_told_who_asked_once_their_address_has_answered_a_ping(hooks: Hooks) -> None:
@@ -239,6 +245,25 @@ def test_a_lost_claim_is_an_attempt_with_the_same_id_and_one_given_back_or_faile
         hooks.lose_leases()
     assert hooks.claim() == []
     assert hooks.delivery(parcel.delivery_id).status == "failed"
+
+
+def test_E27_an_account_gets_no_webhook_while_it_is_deleted(postgres: World) -> None:
+    owner = postgres.account()
+
+    assert_refused(
+        postgres,
+        lambda session: webhooks.create(session, owner, URL, ["match.finished"]),
+        load(owner),
+        lambda session: delete_account(session, owner),
+    )
+
+
+def test_messages_that_nobody_claims_are_unclaimed_work(hooks: Hooks) -> None:
+    hooks.create()  # sends a ping
+    due = hooks.world.read(list_unclaimed)
+    hooks.claim()
+
+    assert (due, hooks.world.read(list_unclaimed)) == (["messages"], [])
 
 
 def test_one_address_gets_four_at_once_one_while_it_fails_and_holds_nobody_up(hooks: Hooks) -> None:

@@ -11,7 +11,6 @@ from referee.bots import bots, house_bots
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.ladders.tables import Rating
-from referee.matches.deals import deal_groups
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee_extras.pictures import drawer as picture_drawer
@@ -25,8 +24,7 @@ from tests.api.conftest import Person, Service
 from tests.api.test_months import champion as champion
 from tests.api.tournaments import CUP
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
-from tests.database.world import FakeClock, World
-from tests.surroundings import MASTER_KEY
+from tests.database.world import FakeClock, World, create_group
 from tests.workers.conftest import Clock
 
 
@@ -267,7 +265,7 @@ def test_a_match_of_an_anonymous_tournament_shows_seats_without_bots_until_it_is
 def test_scores_are_shown_when_the_log_is_public_and_a_void_match_says_so(world: World) -> None:
     seated = world.bots(2)
     with world.database.write() as session:
-        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY)
+        group = create_group(session, seated)
         ids = [world.matched(session, seated, group=group).id for _ in range(2)]
     (claim,) = world.claim(match_id=ids[0])
     world.finish(claim)

@@ -73,17 +73,11 @@ def test_old_logs_are_pruned_in_steps_once_a_day(
     assert measured.parts["logs"]["rows"] == 3
 
 
-def test_of_two_schedulers_one_prunes_also_without_a_data_directory(
-    world: World, month: Settings, tmp_path: Path
-) -> None:
+def test_a_scheduler_prunes_also_without_a_data_directory(world: World, month: Settings, tmp_path: Path) -> None:
     world.play(world.bots(2))
     world.clock.moment += timedelta(days=40, hours=5)
-    missing = replace(month, data_dir=tmp_path / "missing" / "data")
-    first, second = NightlyPruner(world.database, missing), NightlyPruner(world.database, month)
 
-    assert first.step() == REST_S
-    assert second.step() == LOOK_S
-    finish(first)
+    finish(NightlyPruner(world.database, replace(month, data_dir=tmp_path / "missing" / "data")))
 
     assert pruned(world) == 1
     with world.database.read() as session:

@@ -1,6 +1,5 @@
 """Pruning: what is deleted and what never is, in portions, and audits of what remains."""
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -23,7 +22,7 @@ from referee.matches.tables import Fault, MatchLog, MatchVoid, Result, SignedLog
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 from referee_extras.retention import pruning
-from referee_extras.retention.pruning import Pruner, PruningElsewhere
+from referee_extras.retention.pruning import Pruner
 from referee_extras.retention.rules import Kind
 from referee_extras.retention.tables import RetentionRun
 from tests.database.tournaments import entered
@@ -36,12 +35,6 @@ DAYS = 30
 def kept_logs(world: World) -> set[str]:
     with world.database.read() as session:
         return set(session.scalars(select(MatchLog.match_id).where(func.length(MatchLog.gzip_log) > 0)))
-
-
-def run_on(pruner: Pruner) -> None:
-    """Take all steps of a pruner that was started."""
-    while pruner.step():
-        pass
 
 
 def found(world: World) -> list[str]:
@@ -176,7 +169,6 @@ def test_a_log_that_becomes_disputed_after_it_was_chosen_stays(world: World) -> 
     result = world.play(world.bots(2))
     world.clock.moment += timedelta(days=DAYS + 1)
     pruner = Pruner(world.database, rules(Kind.LOGS, days=DAYS))
-    pruner.start()
     choose = pruner._select
 
     def choose_then_dispute(*arguments: Any) -> Any:
@@ -186,12 +178,12 @@ def test_a_log_that_becomes_disputed_after_it_was_chosen_stays(world: World) -> 
         return chosen
 
     pruner._select = choose_then_dispute  # type: ignore[method-assign, assignment]  # a proposal between two transactions
-    run_on(pruner)
+    pruner.run()
 
     assert kept_logs(world) == {result.match_id}
 
 
-def test_portions_are_bounded_transactions_and_an_interrupted_run_is_continued(
+def test_portions_are_bounded_transactions_of_any_number_of_processes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pruning, "ROWS_PER_PORTION", 2)
@@ -199,51 +191,23 @@ def test_portions_are_bounded_transactions_and_an_interrupted_run_is_continued(
     for _ in range(5):
         world.play(bots)
     world.clock.moment += timedelta(days=DAYS + 1)
-    first = Pruner(world.database, rules(Kind.LOGS, days=DAYS))
-    first.start()
+    interrupted, *others = [Pruner(world.database, rules(Kind.LOGS, days=DAYS)) for _ in range(4)]
     left = [5]
-    while len(left) < 3:
-        first.step()
+    while len(left) < 2:
+        interrupted.step()
         if len(kept_logs(world)) != left[-1]:
             left.append(len(kept_logs(world)))
-    assert left == [5, 3, 1]  # rows of each transaction
 
-    second = Pruner(world.database, rules(Kind.LOGS, days=DAYS))
-    with pytest.raises(PruningElsewhere):
-        second.start()
-    world.clock.moment += pruning.ABANDONED + timedelta(seconds=1)
-    second.run()
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(Pruner.run, others))
 
+    assert left == [5, 3]  # rows of a transaction
     assert kept_logs(world) == set()
-    with pytest.raises(PruningElsewhere):  # the first was too slow, and deletes nothing more
-        run_on(first)
     with world.database.read() as session:
         (run,) = session.scalars(select(RetentionRun))
         assert run.finished_at is not None
-        assert run.deleted["logs"][0] == 5  # with those of the first
-
-
-def test_of_pruners_that_start_at_the_same_moment_one_prunes_and_keeps_others_away_after_midnight(
-    world: World,
-) -> None:
-    world.clock.moment = world.clock.moment.replace(hour=23, minute=59)
-    *pruners, other = [Pruner(world.database, rules(Kind.LOGS, days=DAYS)) for _ in range(5)]
-    at_once = threading.Barrier(4)
-
-    def start(pruner: Pruner) -> None:
-        at_once.wait(30)
-        pruner.start()
-
-    with ThreadPoolExecutor(4) as pool:
-        raised = [type(future.exception()) for future in [pool.submit(start, pruner) for pruner in pruners]]
-
-    assert sorted(raised, key=str) == [type(None), *[PruningElsewhere] * 3]
-    assert sum(pruner.is_started for pruner in pruners) == 1
-    world.clock.moment += timedelta(minutes=2)
-    with pytest.raises(PruningElsewhere):
-        other.start()
-    world.clock.moment += pruning.ABANDONED
-    other.run()
+        assert run.deleted["logs"][0] == 5  # of all processes
+    assert sum(pruner.deleted.get("logs", [0])[0] for pruner in others) == 3
 
 
 def test_requests_and_replies_of_old_faults_are_pruned_and_the_faults_stay(world: World) -> None:

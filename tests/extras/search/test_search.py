@@ -9,8 +9,10 @@ from referee.bots import bots, house_bots
 from referee.errors import BadOption
 from referee.match.time_limits import Limits
 from referee.tournaments import editing, lifecycle, tournaments
+from referee.workflows.erasing import erasure
 from referee_extras.search.searching import search
 from tests.database.world import World
+from tests.surroundings import MASTER_KEY
 
 TERMS: dict[str, Any] = {"game": "pool-nap", "options": {}, "seats": 2, "limits": Limits()}
 BOTS = ("Ada", "Ada Lovelace", "Lovelace Ada", "Adam", "Gauß-Jordan 2", "Лобачевский", "日本の手", "R2.D2_x")
@@ -125,6 +127,8 @@ def test_names_and_descriptions_are_found_as_they_are_now(world: World) -> None:
 
     edit(world, bot, profile={"summary": None, "language": None})
     assert (found(world, "trump"), found(world, "rust")) == ([], [])
+    world.write(erasure.delete_bot, bot, master_key=MASTER_KEY)
+    assert found(world, "after") == []
 
 
 def edit(world: World, bot_id: str, *, then: Exception | None = None, **changes: Any) -> None:

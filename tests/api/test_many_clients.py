@@ -1,6 +1,8 @@
-"""More stalled clients than the API has threads, under gunicorn."""
+"""More clients than the API has threads, under gunicorn: stalled ones, slow ones, and viewers of streams."""
 
+import json
 import re
+import signal
 import socket
 import threading
 import time
@@ -12,24 +14,48 @@ from pathlib import Path
 import pytest
 
 from api.gunicorn_worker import set_timeout
+from referee.db.engine import Database
 from tests.api.serving import Server, read_reply, serving
+from tests.api.streaming import Message, Watching
+from tests.database import scripted
+from tests.database import tournaments as events
+from tests.database.world import World
 from tests.end_to_end.processes import until
 
-THREADS = 6
+THREADS = 4
 MORE_THAN_THREADS = THREADS + 2
+VIEWERS, VIEWERS_AN_ADDRESS = 10, 8
 # Six requests for 1.7 MB: one answer fits into the buffers of the system.
 READ_LARGE = b"GET /static/swagger-ui/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 6
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
 PATIENCE_S = 60
+SETTINGS = {
+    "REFEREE_CONNECTION_TIMEOUT_S": "1",
+    "REFEREE_REQUEST_TIMEOUT_S": "6",
+    "REFEREE_TRUSTED_PROXIES": "1",
+    "REFEREE_STREAMS": str(VIEWERS),
+    "REFEREE_STREAMS_PER_ADDRESS": str(VIEWERS_AN_ADDRESS),
+}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(
-        tmp_path_factory.mktemp("stalled"), THREADS, REFEREE_CONNECTION_TIMEOUT_S="1", REFEREE_REQUEST_TIMEOUT_S="6"
-    ) as running:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("many_clients")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Server]:
+    with serving(folder, THREADS, graceful_s=300, **SETTINGS) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def world(folder: Path, server: Server) -> Iterator[World]:
+    """Return the database of the server, to which the tests write."""
+    database = Database(f"sqlite:///{folder / 'referee.db'}")
+    yield World(database)
+    database.dispose()
 
 
 def stalled(server: Server, stack: ExitStack, sent: bytes) -> list[socket.socket]:
@@ -171,3 +197,84 @@ def test_E12_clients_that_read_a_little_at_a_time_occupy_half_of_the_threads(ser
         assert is_served(server, THREADS // 2 - 1)
 
     assert "Traceback" not in server.log.read_text()
+
+
+# -- viewers of streams --
+
+
+def watch(server: Server, event: str, last_id: str | None = None, address: str = "192.0.2.1") -> Watching:
+    return Watching(server.port, f"/tournaments/{event}/stream", last_id, address)
+
+
+def seqs(told: list[Message]) -> list[int]:
+    return [message.data["seq"] for message in told if message.name == "match"]
+
+
+def test_viewers_get_every_message_of_a_tournament_exactly_once_also_after_reconnecting(
+    server: Server, world: World
+) -> None:
+    event, _ = events.begun(world, 4)
+    staying = [watch(server, event) for _ in range(THREADS + 2)]  # more than there are threads
+    first = [viewer.until(lambda message: message.name == "standings") for viewer in staying]
+    leaving = watch(server, event)
+    scripted.play_due(world.database, event, 1)
+    begun = leaving.until(lambda message: message.name == "match")
+    leaving.leave()
+
+    scripted.play_due(world.database, event, 2)
+    back = watch(server, event, begun[-1].id, address="192.0.2.2")
+    missed = back.until(lambda message: message.name == "standings")
+    events.play_all(world, event)
+    later = list(back)
+    whole = [[*told, *viewer] for told, viewer in zip(first, staying, strict=True)]
+
+    every = seqs(whole[0])
+    assert len(every) == 6
+    assert every == sorted(set(every))
+    assert all(seqs(told) == every for told in whole)
+    assert [*seqs(begun), *seqs(missed), *seqs(later)] == every
+    assert [told[0].name for told in first] == ["progress"] * len(first)
+    assert later[-1].name == "end"
+    assert later[-1].data["status"] == "finished"
+    last_table = [message for message in later if message.name == "standings"][-1]
+    assert last_table.data["as_of_seq"] == every[-1]
+    ids = [int(message.id.removesuffix(".end")) for message in whole[0]]
+    assert ids == sorted(ids)
+    assert watch(server, event, later[-1].id).answer.status == 204
+    for viewer in (back, *staying):
+        viewer.leave()
+
+
+def test_viewers_above_the_limits_are_told_to_come_back(server: Server, world: World) -> None:
+    event, _ = events.begun(world, 2)
+    with ExitStack() as stack:
+
+        def viewer(address: str) -> Watching:
+            one = watch(server, event, address=address)
+            stack.callback(one.leave)
+            return one
+
+        here = [viewer(f"2001:db8:0:7::{n}") for n in range(VIEWERS_AN_ADDRESS)]  # one network, one caller
+        refused = viewer("2001:db8:0:7:6::6")
+        elsewhere = [viewer("192.0.2.8") for _ in range(VIEWERS - VIEWERS_AN_ADDRESS)]
+        full = viewer("192.0.2.9")
+
+        assert [one.answer.status for one in (*here, *elsewhere)] == [200] * VIEWERS
+        for one in (refused, full):
+            assert (one.answer.status, one.answer.headers["Retry-After"]) == (503, "10")
+            assert json.loads(one.answer.read())["code"] == "unavailable"
+        here[0].until(lambda message: message.name == "standings")
+        here[0].leave()  # its place is free again as soon as the server sees it
+        until(lambda: viewer("2001:db8:0:7::7").answer.status == 200, "a place is free", PATIENCE_S)
+
+
+def test_a_stop_ends_all_streams_in_good_order(server: Server, world: World) -> None:
+    event, _ = events.begun(world, 2)
+    viewers = [watch(server, event) for _ in range(4)]
+    for viewer in viewers:
+        viewer.until(lambda message: message.name == "standings")
+
+    server.process.send_signal(signal.SIGTERM)
+
+    assert server.process.wait(PATIENCE_S) == 0
+    assert [list(viewer) for viewer in viewers] == [[]] * 4  # the last chunk came: else reading would raise
