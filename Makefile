@@ -126,21 +126,26 @@ clean:
 	rm -rf $(VENV) $(PEERS) build dist *.egg-info .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.runtime: requirements.lock pyproject.toml
+$(BIN)/python:
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "make: Python 3.11 or newer was not found on PATH. Name it with 'make PYTHON=/path/to/python3'." >&2; \
 		exit 1; fi
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make: Python 3.11 or newer is required, but $(PYTHON) is " + sys.version.split()[0])'
-	@echo "Creating $(VENV) with $(PYTHON) from requirements.lock."
-	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	@echo "Creating $(VENV) with $(PYTHON)."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing requirements.lock."
 	@$(LOCKED) -r requirements.lock
 	@$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	@echo "Installing the tools of requirements-dev.lock."
+# What requirements-dev.lock pins contains requirements.lock.
+$(VENV)/.dev: requirements-dev.lock requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing requirements-dev.lock."
 	@$(LOCKED) -r requirements-dev.lock
-	@touch $@
+	@$(INSTALL) --no-build-isolation -e .
+	@touch $(VENV)/.runtime $@
 
 $(PEERS)/.made: bench/peers/requirements.lock
 	@echo "Creating $(PEERS) from bench/peers/requirements.lock."

@@ -5,7 +5,7 @@ from typing import Any
 
 from werkzeug.routing import BaseConverter, Map
 
-from referee.ladders.months import format_month, parse_month
+from referee.timestamps import format_month, parse_month
 
 
 class IdConverter(BaseConverter):

@@ -29,7 +29,6 @@ MESSAGES: Final[dict[type[fields.Field[Any]], dict[str, str]]] = {
     fields.List: {"invalid": 'Must be a list, such as ["first", "second"].'},
     fields.Mapping: {"invalid": _AS_PATTERN},
     fields.Nested: {"type": _AS_PATTERN},
-    fields.Date: {"invalid": "Must be a date, such as 2027-01-31."},
 }
 
 

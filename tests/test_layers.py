@@ -52,7 +52,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.private_files": (),
     "referee.private_ranges": (),
     "referee.project_files": (),
-    "referee.timestamps": (),
+    "referee.timestamps": ("referee.errors",),
     "referee.csv_table": ("referee.timestamps",),
     "referee.events": (),
     "referee.plugs": ("referee.errors", "referee.events"),

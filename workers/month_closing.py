@@ -6,6 +6,7 @@ from typing import Final
 from referee.db.engine import Database
 from referee.errors import Unavailable
 from referee.ladders import months
+from referee.timestamps import format_month
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ class MonthCloser:
             self._failed.clear()
             return LOOK_S
         ladder_id, month = min(waiting, key=lambda found: (found[1], found[0]))
-        of_month = {"ladder": ladder_id, "month": months.format_month(month)}
+        of_month = {"ladder": ladder_id, "month": format_month(month)}
         try:
             is_new = months.close_month(self._database, ladder_id, month)
         except Unavailable:

@@ -156,9 +156,6 @@ class Scheduler:
             with self._database.write() as session:
                 sync_ladders(session, self._ladders)
             self._repair_queue()
-            with self._database.read() as session:
-                unclosed = deal_groups.list_unclosed_groups(session)
-            self._close(unclosed)
             self._prepared = True
             with self._database.write() as session:
                 checks.catch_up(session)
@@ -181,9 +178,8 @@ class Scheduler:
 
         Raise ``WrongSchema`` if the schema was upgraded meanwhile.
 
-        Before the first sweep, repair the list of due matches, close deal groups that an earlier version left open,
-        create the house bots, so that owners find opponents, create the official ladders, and schedule checks of bots
-        whose certificates are for outdated rules.
+        Before the first sweep, repair the list of due matches, create the house bots, so that owners find opponents,
+        create the official ladders, and schedule checks of bots whose certificates are for outdated rules.
         """
         while not stopped.is_set():
             try:

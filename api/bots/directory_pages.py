@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from flask import Response
 
-from api.fields import points
 from api.pages.page import Pages, page
 from api.pages.paging import cursor_links, cursor_query
 from api.pages.parameters import choice
@@ -61,4 +60,4 @@ def _page_of_bots(wanted: dict[str, Any], chosen: dict[str, Any]) -> dict[str, A
     query = cursor_query(BOTS_PER_PAGE, **chosen)
     found = directory.list_bots(current_session(), **wanted, limit=BOTS_PER_PAGE, cursor=read_cursor(query))
     listings = directory.load_listings(current_session(), found.items)
-    return {"listings": listings, "points": points, **cursor_links(found, query)}
+    return {"listings": listings, **cursor_links(found, query)}

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from api.bots.presentation import attach_fitting_games
 from api.errors import invalid
-from api.fields import MAX_INT, points
+from api.fields import MAX_INT
 from api.matches.presentation import match_views
 from api.pages.charts.bars import StackPart, stacked_bar
 from api.pages.charts.curves import RatingStep, rating_history
@@ -79,7 +79,6 @@ def bot(bot_id: str) -> Response:
         certificate=None if certificate is None else attach_fitting_games(found, certificate),
         no_certificate=certificates.explain_no_certificate(current_session(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "games": found.games, "advice": advice()},
-        points=points,
         ended_openings=count_ended_openings(current_session(), OpeningFilter(bot_id=found.id)),
         rated=ladders,
     )

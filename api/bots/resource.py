@@ -8,8 +8,7 @@ from api import etags, limits
 from api.accounts.deletion import require_typed_name
 from api.accounts.schemas import Deletion
 from api.auth import account, anyone, current_account, may_organise, recovery_token_id, require_scope, viewer_id
-from api.bots.presentation import NEVER_CHECKED, attach_fitting_games, visible_bot
-from api.bots.presentation import list_bots as list_described_bots
+from api.bots.presentation import NEVER_CHECKED, attach_fitting_games, describe_bots, visible_bot
 from api.bots.schemas import (
     BotChanges,
     BotQuery,
@@ -24,7 +23,7 @@ from api.bots.schemas import (
 from api.errors import Problem
 from api.extended import Extended
 from api.matches import fault_reports
-from api.matches.fault_schemas import FaultQuery, FaultView, ReportedErrorView, ResponseStatsQuery, ResponseStatsView
+from api.matches.fault_schemas import FaultQuery, FaultView, ReportedErrorView, ResponseStatsView
 from api.views import Resource, current_session, master_key
 from referee.accounts import acts
 from referee.accounts.act_kinds import ActKind
@@ -32,6 +31,7 @@ from referee.accounts.scopes import Scope
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
+from referee.ladders import directory
 from referee.matches.lists import fault_reports as faults
 from referee.protocol.signing import bot_secret
 from referee.workflows.bots import pausing, retirement
@@ -86,7 +86,8 @@ def list_bots(query: dict[str, Any]) -> Any:
 
     All filters together must fit.
     """
-    return list_described_bots(query)
+    found = directory.list_bots(current_session(), **query)
+    return Page(describe_bots(found.items), found.next)
 
 
 @resource.get(BOT, anyone, OwnBotView)
@@ -256,13 +257,13 @@ def list_errors(query: dict[str, Any], bot_id: str) -> Any:
     return faults.list_errors(current_session(), get_own_bot(bot_id).id, **query)
 
 
-@resource.get(f"{BOT}/health", account, ResponseStatsView, query=ResponseStatsQuery)
-def show_health(query: dict[str, Any], bot_id: str) -> Any:
-    """Get the response statistics of one of your bots: latency and faults, by version or day
+@resource.get(f"{BOT}/health", account, ResponseStatsView)
+def show_health(bot_id: str) -> Any:
+    """Get the response statistics of one of your bots: latency and faults by version
 
     The statistics cover the last 200 matches whose logs are open.
     """
-    return fault_reports.response_statistics(get_own_bot(bot_id).id, by_day=query["by"] == "day")
+    return fault_reports.response_statistics(get_own_bot(bot_id).id)
 
 
 @resource.get(f"{BOT}/waiting", account, WaitingView)

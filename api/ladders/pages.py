@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from api.errors import invalid
-from api.fields import points
 from api.ladders.schemas import LAST_ACT
 from api.pages.charts.bars import interval_bar
 from api.pages.charts.curves import sparkline
@@ -70,7 +69,6 @@ def all_ladders() -> Response:
         official=official,
         members=member_counts,
         variants=variants,
-        points=points,
         **cursor_links(found, query),
     )
 
@@ -114,7 +112,6 @@ def _current_page(found: Ladder, last: int) -> Response:
         historical=False,
         before=query.href(page=query.page - 1) if query.page > 1 else None,
         behind=query.href(page=query.page + 1) if start + ROWS_PER_PAGE < total else None,
-        points=points,
         recent_placements=RECENT_PLACEMENTS,
     )
 
@@ -127,7 +124,6 @@ def all_months(ladder_id: str) -> Response:
         "ladders/months.html",
         ladder=ratings.get_ladder(current_session(), ladder_id),
         closed=found.items,
-        points=points,
         **cursor_links(found, query),
     )
 
@@ -142,7 +138,6 @@ def month_standings(ladder_id: str, month: date) -> Response:
         ladder=closed.ladder,
         closed=closed,
         rows=found.items,
-        points=points,
         min_matches=months.MIN_CHAMPION_MATCHES,
         provisional=PROVISIONAL_GAMES,
         **cursor_links(found, query),
@@ -162,7 +157,6 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
         historical=True,
         last=last,
         at=then.at,
-        points=points,
         recent_placements=RECENT_PLACEMENTS,
         **cursor_links(then.page, query),
     )

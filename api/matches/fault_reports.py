@@ -31,8 +31,8 @@ def attach_remedy(reported: ReportedFault) -> Extended:
     return Extended(reported, played=played, curl=curl)
 
 
-def response_statistics(bot_id: str, *, by_day: bool) -> Json:
-    """Return the response statistics of a bot from its last matches, by version or by day."""
+def response_statistics(bot_id: str) -> Json:
+    """Return the response statistics of a bot from its last matches, by version."""
 
     def make(before: Timed | None, *, patient: bool) -> Timed:
         if patient and before is not None:
@@ -40,7 +40,7 @@ def response_statistics(bot_id: str, *, by_day: bool) -> Json:
         return response_stats.load_last_matches(current_session(), bot_id, before or ())
 
     played = TIMED_MATCHES.get(bot_id, make).made
-    stretches = response_stats.group_by_period(played, by_day=by_day)
+    stretches = response_stats.group_by_version(played)
     return {"bot": bot_id, "matches": len(played), "items": [_summarise(stretch) for stretch in stretches]}
 
 

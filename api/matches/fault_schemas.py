@@ -3,8 +3,6 @@
 import base64
 from typing import Any
 
-from marshmallow.fields import Date
-
 from api import fields
 from api.messages import Length
 from api.pagination import PageQuery
@@ -95,12 +93,6 @@ class ReportedErrorView(fields.View):
     created_at = fields.UtcDateTime("When the last error was recorded.", attribute="reported.created_at")
 
 
-class ResponseStatsQuery(fields.Query):
-    by = fields.OneOf(
-        ["version", "day"], "Return one item per version, or one per version and day (UTC).", load_default="version"
-    )
-
-
 class LatencyView(fields.View):
     p50 = fields.Integer()
     p90 = fields.Integer()
@@ -115,7 +107,6 @@ class HistogramBinView(fields.View):
 
 class ResponsePeriodView(fields.View):
     version = fields.String(allow_none=True)
-    day = Date(allow_none=True)
     first_at = fields.UtcDateTime("When the first of these matches ended.")
     last_at = fields.UtcDateTime()
     matches = fields.Integer()

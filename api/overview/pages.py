@@ -2,7 +2,6 @@
 
 from flask import Response, current_app
 
-from api.fields import points
 from api.matches.presentation import match_views, visible_matches
 from api.matches.viewer_data import viewer_data
 from api.overview.cache import overview_cache
@@ -55,7 +54,6 @@ def home() -> Response:
         scores=results.load_public_scores(session, [match.id for match in ended]),
         fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(session),
         url=current_app.config["SETTINGS"].public_url,
-        points=points,
     )
 
 

@@ -9,6 +9,7 @@ from jinja2 import StrictUndefined
 
 import referee
 from api.errors import MEDIA_TYPE, Problem
+from api.fields import points
 from api.pages import formatting
 from api.pages.emblem import emblem
 from api.pages.renderings import reuse_renderings
@@ -61,6 +62,7 @@ def install(app: Flask) -> None:
         "emblem": emblem,
         "release": referee.__version__,
         "labels": formatting.LABELS,
+        "points": points,
         "canonical_url": _canonical_url,
         "page_url": _page_url,
     }

@@ -3,8 +3,6 @@
 import gzip
 import hashlib
 import json
-import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -36,19 +34,7 @@ CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
 ROBOTS: Final = "".join(  # pages that are only for people who sign in, and files that are large
     f"{line}\n" for line in ("User-agent: *", "Disallow: /account", "Disallow: /organise", "Disallow: /api/")
 )
-COMMENT_LINES: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
-INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
-STYLE_SPACES: Final = re.compile(r"""("[^"]*"|'[^']*')|\s*([{};,])\s*|(:)\s+""")  # texts in quotes keep theirs
 MIN_COMPRESSED_BYTES: Final = 600  # compressing shorter files gains nothing
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """Hold a static file, and in ``packed`` its gzipped content if that is smaller."""
-
-    content: bytes
-    packed: bytes | None
-    media_type: str
 
 
 def install(app: Flask) -> None:
@@ -79,22 +65,9 @@ def url_of_static(name: str) -> str:
 
     Raise ``KeyError`` for an unknown file.
     """
-    if name not in _sources():
+    if name not in _files():
         raise KeyError(f"no static file {name!r}")
     return url_for("static", name=f"v-{_version()}/{name}")
-
-
-def strip_comments(source: str) -> str:
-    """Return a script or style sheet without comment lines and indentation.
-
-    The result is correct only if no string in the source spans several lines. A test checks that none does.
-    """
-    return INDENT.sub("", COMMENT_LINES.sub("", source))
-
-
-def strip_spaces(style: str) -> str:
-    """Return a style sheet without spaces around braces, semicolons and commas, and after colons."""
-    return STYLE_SPACES.sub(lambda found: "".join(filter(None, found.groups())), style)
 
 
 def compress(content: bytes, level: int = 6) -> bytes:
@@ -103,12 +76,12 @@ def compress(content: bytes, level: int = 6) -> bytes:
 
 def send_static_file(name: str, caching: str) -> Response:
     """Return a response with a static file and this Cache-Control. Raise a 404 for an unknown file."""
-    if name not in _sources():
+    content = _files().get(name)
+    if content is None:
         raise not_found()
-    found = load_file(name)
-    response = Response(found.content, content_type=f"{found.media_type}; charset=utf-8")
-    if found.packed is not None and request.accept_encodings["gzip"] > 0:
-        response.set_data(found.packed)
+    response = Response(content, content_type=f"{TYPES[Path(name).suffix]}; charset=utf-8")
+    if request.accept_encodings["gzip"] > 0 and (packed := _pack(name)) is not None:
+        response.set_data(packed)
         response.headers["Content-Encoding"] = "gzip"
     response.headers["Vary"] = "Accept-Encoding"
     response.headers["Cache-Control"] = caching
@@ -117,8 +90,8 @@ def send_static_file(name: str, caching: str) -> Response:
 
 
 @cache
-def _sources() -> dict[str, bytes]:
-    """Return the stored contents of all files that are served, keyed by name. Read the files once per process."""
+def _files() -> dict[str, bytes]:
+    """Return the contents of all files that are served, keyed by name. Read the files once per process."""
     of_extras = [extra.folder / "static" for extra in plugs.extras()]  # each has a subfolder with its name
     found = {
         f"{below}{path.relative_to(folder)}": path
@@ -134,19 +107,17 @@ def _sources() -> dict[str, bytes]:
 
 
 @cache
-def load_file(name: str) -> File:
-    """Return a file as it is sent. Raise ``KeyError`` for an unknown one."""
-    content, suffix = _sources()[name], Path(name).suffix
-    if suffix in (".js", ".css"):
-        source = strip_comments(content.decode())
-        content = (strip_spaces(source) if suffix == ".css" else source).encode()
-    small = compress(content, 9) if len(content) >= MIN_COMPRESSED_BYTES and suffix not in (".png", ".ico") else None
-    return File(content, small if small is not None and len(small) < len(content) else None, TYPES[suffix])
+def _pack(name: str) -> bytes | None:
+    """Return the content of a file gzipped, or None if that is hardly smaller."""
+    content = _files()[name]
+    if len(content) < MIN_COMPRESSED_BYTES or name.endswith((".png", ".ico")):
+        return None
+    return compress(content, 9)
 
 
 @cache
 def _version() -> str:
     digest = hashlib.sha256()
-    for name, content in _sources().items():
+    for name, content in _files().items():
         digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(content).digest())
     return digest.hexdigest()[:12]

@@ -10,8 +10,8 @@ from referee.cli import tables
 from referee.cli.service.api_client import Api, ApiRefusal
 from referee.cli.service.remote import Remote, service_command
 from referee.errors import BadOption
-from referee.ladders import months
 from referee.match.canonical import Json
+from referee.timestamps import format_month, parse_month
 
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20
@@ -29,7 +29,7 @@ def standings(remote: Remote, month: str | None) -> None:
     For one tournament, use `referee tournament standings`.
     """
     try:
-        chosen = months.parse_month(month) if month else None
+        chosen = parse_month(month) if month else None
     except BadOption as error:
         raise click.BadParameter(str(error), param_hint="--month") from error
     found = list(_list_months(remote.api, chosen) if chosen else _list_latest(remote.api))
@@ -39,7 +39,7 @@ def standings(remote: Remote, month: str | None) -> None:
 
 
 def _list_months(api: Api, month: date) -> Found:
-    name = months.format_month(month)
+    name = format_month(month)
     for ladder in api.items("/ladders"):
         try:
             closed = api.get(f"/ladders/{ladder['id']}/months/{name}?limit={ROWS_SHOWN}")

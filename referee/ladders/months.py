@@ -5,7 +5,6 @@ how late they are stored. Names, owners and strengths are those of the time when
 later: a result that is voided after the end of its month changes only the ladder.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -16,21 +15,20 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import Database, current_time, take_advisory_lock
 from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, load_page
-from referee.errors import BadOption, NotFound
+from referee.errors import NotFound
 from referee.ladders import ratings
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_rows import load_rows
 from referee.ladders.tables import Ladder, LadderMonth, LedgerEntry, MonthRow, RatingChange
 from referee.ratings.elo import PROVISIONAL_GAMES
+from referee.timestamps import format_month
 
 GRACE: Final = timedelta(minutes=10)  # from the end of a month until it is closed, for entries that are being written
 MIN_CHAMPION_MATCHES: Final = 10  # of the month; the champion's rating must not be provisional either
 MAX_ROWS: Final = 10_000  # bots of a month that are kept, best first
-FIRST_MONTH: Final = date(2000, 1, 1)
 _KEPT: Final = (  # of a row of the ladder
     *("rank", "bot_id", "name", "value", "games", "owner_id", "owner_name", "strength", "strength_error"),
 )
-_MONTH: Final = re.compile(r"([0-9]{4})-([0-9]{2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +43,6 @@ class ClosedMonth:
     def name(self) -> str:
         """Return the month as in addresses: ``2026-11``."""
         return format_month(self.month.month)
-
-
-def parse_month(text: str) -> date:
-    """Return the first day of a month such as ``2026-11``. Raise ``BadOption`` for any other text."""
-    found = _MONTH.fullmatch(text)
-    try:
-        month = date(int(found[1]), int(found[2]), 1) if found else None
-    except ValueError:
-        month = None
-    if month is None or month < FIRST_MONTH:
-        raise BadOption("month", "must be a month such as 2026-11")
-    return month
-
-
-def format_month(month: date) -> str:
-    """Return a month as in addresses: ``2026-11``."""
-    return f"{month:%Y-%m}"
 
 
 def following(month: date) -> date:

@@ -48,9 +48,6 @@ class DealGroupState(StrEnum):
     REVEALED = "revealed"
 
 
-UNREVEALED: Final = frozenset(DealGroupState) - {DealGroupState.REVEALED}
-
-
 class DealSharing(StrEnum):
     """List the ways in which matches of a tournament share their cards."""
 

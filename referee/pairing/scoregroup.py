@@ -95,9 +95,8 @@ _SLACKS: Final = (  # added to the ideal cost to get the bounds, in this order
     Cost.DOWN - 1,
     3 * Cost.DOWN,
 )
-_SMALL: Final = 40  # residents up to which the next two limits apply; larger brackets are searched less
+_SMALL: Final = 40  # residents up to which the next limit applies; larger brackets are searched less
 _MAX_WAYS: Final = 120  # ways to pair the moved players, each followed by pairing the rest
-_MAX_DOWN_CHOICES: Final = 400  # sets of players who move down together
 _TOTAL_STEPS: Final = 40  # steps of all bounds together, as a multiple of the steps of one bound
 _MAX_IMPROVEMENTS: Final = 30
 _MAX_EXCHANGES: Final = 40  # of one player, and the same number of two players
@@ -234,8 +233,6 @@ class Bracket:
             if cost > bound:
                 return None
             found = self._pair_then_float(people, floats, cost, bound, down)
-            if found is None and floats > 1 and len(people) <= _SMALL:
-                found = self._float_then_pair(people, floats, cost, bound, down)
             if found is not None:
                 return found
         return None
@@ -255,32 +252,6 @@ class Bracket:
                     return Way(total, way.pairs, all_down)
             self._budget.spend(len(people) // 8)  # splitting into halves takes time too
             if self._budget.is_spent:
-                return None
-        return None
-
-    def _float_then_pair(
-        self, people: list[int], floats: int, spent: int, bound: int, down: Sequence[int]
-    ) -> Way | None:
-        """Choose the players who move down, starting with the lowest ranks, then pair the others.
-
-        This finds a way even if many players must move down and ``accepts`` allows only a few choices. Return None if
-        no way was found with a total cost of at most ``bound``.
-        """
-        for chosen in islice(combinations(reversed(people), floats), _MAX_DOWN_CHOICES):
-            all_down = [*down, *reversed(chosen)]
-            total = self._add_float_cost(spent, chosen, all_down, bound)
-            if total > bound or not self.accepts(all_down, total):
-                continue
-            self._budget.attempt = max(self._budget.attempt, self.rules.steps // 4)
-            staying = [player for player in people if player not in chosen]
-            for upper, lower in _halves(staying, len(staying) // 2):
-                for way in self._transpositions(upper, lower, total, bound, may_float=False):
-                    if self.accepts(all_down, way.cost):
-                        return Way(way.cost, way.pairs, all_down)
-                self._budget.total -= len(people) // 8
-                if self._budget.is_spent:
-                    break
-            if self._budget.total <= 0:
                 return None
         return None
 

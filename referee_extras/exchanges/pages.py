@@ -13,6 +13,7 @@ from api.views import current_session
 from referee.db.engine import current_time
 from referee.ladders import months, ratings
 from referee.ladders.tables import Ladder
+from referee.timestamps import format_month
 from referee_extras.exchanges.listing import list_exchanges
 
 pages = Pages("exchanges", __name__, template_folder="templates")
@@ -43,10 +44,10 @@ def _month_page(ladder_id: str, month: date) -> Response:
         "exchanges/month.html",
         ladder=ladder,
         month=month,
-        name=months.format_month(month),
+        name=format_month(month),
         rows=found.items,
-        earlier=months.format_month((month - timedelta(days=1)).replace(day=1)) if begins_later else None,
-        later=months.format_month(months.following(month)) if month < _this_month() else None,
+        earlier=format_month((month - timedelta(days=1)).replace(day=1)) if begins_later else None,
+        later=format_month(months.following(month)) if month < _this_month() else None,
         **cursor_links(found, query),
     )
 

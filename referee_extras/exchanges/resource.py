@@ -17,7 +17,8 @@ from api.pagination import PageQuery, envelope, read_cursor
 from api.views import Resource, current_session, database
 from referee.csv_table import Cells, cell
 from referee.db.engine import Database
-from referee.ladders import months, ratings
+from referee.ladders import ratings
+from referee.timestamps import format_month
 from referee_extras.exchanges.listing import ExchangedPoints, list_exchanges
 
 
@@ -75,7 +76,7 @@ def show_exchanges(query: dict[str, Any], ladder_id: str, month: date) -> Any:
     """
     ladder = ratings.get_ladder(current_session(), ladder_id)
     page = list_exchanges(current_session(), ladder_id, month, limit=query["limit"], cursor=read_cursor(query))
-    return Extended(ladder, month=months.format_month(month), **envelope(page, query))
+    return Extended(ladder, month=format_month(month), **envelope(page, query))
 
 
 @resource.get(
@@ -92,5 +93,5 @@ def download_csv(ladder_id: str, month: date) -> Response:
     """
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
-    name = f"{ladder_id}-exchanges-{months.format_month(month)}.csv"
+    name = f"{ladder_id}-exchanges-{format_month(month)}.csv"
     return send_file("text/csv", name, partial(exchanges_csv, database(), ladder_id, month))

@@ -45,7 +45,7 @@ def _find_feed() -> tuple[PageFeed, str] | None:
 
 def _serve(feed: PageFeed) -> Callable[..., Response]:
     def send(**arguments: str) -> Response:
-        content = write_feed(feed.load(arguments[feed.argument]), current_app.config["SETTINGS"].public_url)
+        content = write_feed(feed, arguments[feed.argument], current_app.config["SETTINGS"].public_url)
         response = Response(content, content_type=f"{MEDIA_TYPE}; charset=utf-8")
         response.headers["Cache-Control"] = CACHED
         return response

@@ -31,9 +31,7 @@ def load_bot_results(bot_id: str) -> AtomFeed:
     where = visibility.has_known_seats()
     found = matches.list_matches(current_session(), counting, where=where, limit=ENTRIES).items
     return AtomFeed(
-        key=f"bots/{bot_id}/results",
         named_at=bot.created_at,
-        page=f"/bots/{bot_id}",
         title=f"Results of {bot.name}",
         subtitle="The newest matches of this bot that count.",
         entries=_match_entries(found, own=bot_id),
@@ -45,9 +43,7 @@ def load_tournament_results(tournament_id: str) -> AtomFeed:
     tournament = tournaments.get_visible_tournament(current_session(), tournament_id)
     found = watching.list_newest_ended(current_session(), tournament_id, limit=ENTRIES)
     return AtomFeed(
-        key=f"tournaments/{tournament_id}/results",
         named_at=tournament.created_at,
-        page=f"/tournaments/{tournament_id}",
         title=f"Results of {tournament.name}",
         subtitle="The newest matches of this tournament that count.",
         entries=_match_entries([match for match in found if match.status == MatchState.FINISHED]),
@@ -59,9 +55,7 @@ def load_ladder_months(ladder_id: str) -> AtomFeed:
     ladder = ratings.get_ladder(current_session(), ladder_id)
     found = months.list_months(current_session(), ladder_id, limit=ENTRIES).items
     return AtomFeed(
-        key=f"ladders/{ladder_id}/months",
         named_at=ladder.created_at,
-        page=f"/ladders/{ladder_id}/months",
         title=f"Champions of {ladder.name}",
         subtitle="The final standings of each month of this ladder.",
         entries=[_month_entry(closed) for closed in found],
@@ -72,7 +66,6 @@ def _match_entries(found: Sequence[StoredMatch], own: str | None = None) -> list
     """Return an entry for each match; with ``own``, with the result of this bot in its title."""
     return [
         FeedEntry(
-            key=f"matches/{match.id}",
             named_at=match.created_at,
             path=f"/matches/{match.id}",
             title=_title(view, own),
@@ -116,7 +109,6 @@ def _month_entry(closed: ClosedMonth) -> FeedEntry:
     if champion is not None:
         rating = f" Rating of the champion: {decimal(points(champion.value), 1)}."
     return FeedEntry(
-        key=f"ladders/{closed.ladder.id}/months/{closed.name}",
         named_at=closed.ladder.created_at,
         path=f"/ladders/{closed.ladder.id}/months/{closed.name}",
         title=f"{month}: {'no champion' if champion is None else f'{champion.name} is champion'}",
@@ -131,5 +123,5 @@ TOURNAMENT_RESULTS: Final = PageFeed(
     *("tournaments", "tournament_id", "trn", "results", "Results of this tournament"), load_tournament_results
 )
 LADDER_MONTHS: Final = PageFeed(
-    *("ladders", "ladder_id", "lad", "months", "Monthly champions of this ladder"), load_ladder_months
+    *("ladders", "ladder_id", "lad", "months", "Monthly champions of this ladder"), load_ladder_months, "/months"
 )

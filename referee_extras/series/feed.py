@@ -26,9 +26,7 @@ def load_series_tournaments(series_id: str) -> AtomFeed:
     ]
     newest = sorted(finished, key=lambda pair: pair[0], reverse=True)[:ENTRIES]
     return AtomFeed(
-        key=f"series/{series_id}/tournaments",
         named_at=series.created_at,
-        page=f"/series/{series_id}",
         title=f"Tournaments of {series.name}",
         subtitle="The finished tournaments of this series.",
         entries=[_tournament_entry(ended, tournament) for ended, tournament in newest],
@@ -41,7 +39,6 @@ def _tournament_entry(ended: datetime, tournament: Tournament) -> FeedEntry:
     winners = [bot for bot, rank in scoring.items() if rank == best]
     names = sorted(bot.name for bot, _ in operations.load_bots(current_session(), winners).values())
     return FeedEntry(
-        key=f"tournaments/{tournament.id}/end",
         named_at=tournament.created_at,
         path=f"/tournaments/{tournament.id}",
         title=f"{tournament.name}: {' and '.join(names) or 'no winner'}",

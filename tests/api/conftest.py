@@ -93,7 +93,7 @@ class Service:
         with self.database.write() as session:
             token, _ = cast(tuple[Token, Account], accounts.find_token(session, owner.token))
             may_recover = token.expires_at is None and Scope.ALL in token.scopes
-            given = {"name": f"bot {number}", "url": f"https://bot{number}.example.org"}
+            given: dict[str, Any] = {"name": f"bot {number}", "url": f"https://bot{number}.example.org"}
             bot = bots.register(session, owner.id, **given, recovery_token_id=token.id if may_recover else None)
             (handshake,) = handshakes.claim_due_handshakes(session)
             manifest = manifest_of("1.0", games or ("saint-poker", "pool-nap"), 8)

@@ -23,15 +23,21 @@ ANY = {"If-Match": "*"}
 ACTS = [("PATCH", ""), *(("POST", f"/{verb}") for verb in ("pause", "resume", "retire", "rotate-secret", "check"))]
 
 
-def test_a_bot_is_registered_unverified_with_its_secret_and_a_handshake_due(service: Service, owner: Person) -> None:
+def test_a_bot_is_registered_unverified_with_a_handshake_due_and_its_secrets_are_shown_once(
+    service: Service, owner: Person
+) -> None:
     made = owner.post("/bots", {"name": "My bot", "url": "https://Bots.example.org:443/mine/"})
-
     bot = made.get_json()
+    rotated = owner.post(f"/bots/{bot['id']}/rotate-secret")
+
     assert (made.status_code, made.headers["Location"]) == (201, f"{API}/bots/{bot['id']}")
     shown = bot["status"], bot["handshake"]["state"], bot["url"]
     assert shown == ("unverified", "due", "https://bots.example.org/mine")
-    assert bot["secret"] == bot_secret(service.settings.master_key, bot["id"], 1)
+    secrets = [bot_secret(service.settings.master_key, bot["id"], generation) for generation in (1, 2)]
+    assert [bot["secret"], rotated.get_json()["secret"]] == secrets
     assert "secret" not in owner.get(f"/bots/{bot['id']}").get_json()
+    assert rotated.headers["Cache-Control"] == "no-store"
+    assert rotated.get_json()["previous_secret_until"] is not None
 
 
 def test_A1_an_address_that_may_not_be_called_is_refused_and_nothing_stored(owner: Person) -> None:
@@ -78,32 +84,20 @@ def test_E5_anothers_bot_is_as_missing_as_none(service: Service, mine: str) -> N
     assert service.record_of(mine).revision == before.revision
 
 
-def test_a_bot_is_paused_resumed_checked_and_retired(owner: Person, mine: str) -> None:
+def test_a_bot_is_paused_resumed_checked_and_retired(owner: Person, admin: Person, mine: str) -> None:
     def do(act: str) -> tuple[int, str, str]:
         answer = owner.post(f"/bots/{mine}/{act}")
         return answer.status_code, answer.get_json()["status"], answer.get_json()["handshake"]["state"]
 
     assert do("pause") == (200, "paused", "idle")
     assert do("resume") == (200, "verified", "idle")
+    assert admin.post(f"/bots/{mine}/rotate-secret").status_code == 404  # the operator may only take it out of play
+    assert admin.post(f"/bots/{mine}/pause").get_json()["status"] == "paused"
+    assert do("resume") == (200, "verified", "idle")
     assert do("check") == (202, "verified", "due")
     assert do("retire") == (200, "retired", "idle")
     after = owner.post(f"/bots/{mine}/resume")
     assert (after.status_code, after.get_json()["code"]) == (409, "conflict")
-
-
-def test_the_operator_may_take_a_bot_out_of_play_but_not_its_secret(admin: Person, mine: str) -> None:
-    assert admin.post(f"/bots/{mine}/pause").get_json()["status"] == "paused"
-    assert admin.post(f"/bots/{mine}/rotate-secret").status_code == 404
-
-
-def test_a_new_secret_is_shown_once(service: Service, owner: Person) -> None:
-    bot = service.verified_bot(owner)
-
-    rotated = owner.post(f"/bots/{bot['id']}/rotate-secret")
-
-    assert rotated.get_json()["secret"] == bot_secret(service.settings.master_key, bot["id"], 2) != bot["secret"]
-    assert rotated.headers["Cache-Control"] == "no-store"
-    assert rotated.get_json()["previous_secret_until"] is not None
 
 
 def test_E10_an_edit_is_refused_only_if_it_was_edited_meanwhile(service: Service, owner: Person, mine: str) -> None:
@@ -127,20 +121,16 @@ def test_E10_an_edit_is_refused_only_if_it_was_edited_meanwhile(service: Service
     assert (owner.get(path).get_json()["name"], owner.get(path).get_json()["summary"]) == ("newest name", None)
 
 
-def test_a_bot_with_a_new_address_must_prove_it(owner: Person, mine: str) -> None:
-    moved = owner.ask("PATCH", f"/bots/{mine}", ANY, json={"url": "https://elsewhere.example"})
-
-    assert moved.status_code == 200
-    assert (moved.get_json()["status"], moved.get_json()["handshake"]["state"]) == ("unverified", "due")
-
-
-def test_E4_a_bad_edit_changes_nothing(owner: Person, mine: str) -> None:
+def test_E4_a_bad_edit_changes_nothing_and_a_new_address_must_be_proven(owner: Person, mine: str) -> None:
     before = owner.get(f"/bots/{mine}").get_json()
 
     bad: tuple[Any, ...] = ({}, {"status": "verified"}, {"url": "ftp://x.example"}, {"name": None}, [])
     for changes in bad:
         assert owner.ask("PATCH", f"/bots/{mine}", ANY, json=changes).status_code == 422, changes
     assert owner.get(f"/bots/{mine}").get_json() == before
+    moved = owner.ask("PATCH", f"/bots/{mine}", ANY, json={"url": "https://elsewhere.example"})
+    assert (moved.status_code, moved.get_json()["status"]) == (200, "unverified")
+    assert moved.get_json()["handshake"]["state"] == "due"
 
 
 def test_bots_are_listed_by_owner_and_status(service: Service, owner: Person, mine: str, theirs: str) -> None:

@@ -19,15 +19,15 @@ from api.downloads import files
 from referee import schema
 from referee.cli import main
 from referee.match.verification import verify
-from referee.matches.deals import deal_groups
 from referee.tournaments import result_seats, watching
 from referee.workflows.ending import deal_group_closing
 from referee.workflows.publishing import log_downloads
 from referee.workflows.publishing.log_downloads import LogSelection
-from referee.workflows.voids import tournament_cancellation, voiding
+from referee.workflows.voids import tournament_cancellation
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.api.playing import Playing
 from tests.database import tournaments
+from tests.database.queue import unclosed_groups
 from tests.database.world import World, create_group
 from tests.surroundings import MASTER_KEY
 
@@ -42,9 +42,7 @@ def event(world: World) -> str:
     for claim in world.claim(3):
         world.finish(claim)
     tournaments.go_on(world.database, tournament_id)
-    with world.database.write() as session:
-        second = session.scalars(select(schema.Result.match_id).order_by(schema.Result.seq)).all()[1]
-        voiding.void_match(session, second, "=a bug", created_by=None, master_key=MASTER_KEY)
+    world.void(world.scalars(select(schema.Result.match_id).order_by(schema.Result.seq))[1], "=a bug")
     return tournament_id
 
 
@@ -172,7 +170,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
     last = {"after": in_order(world, event)[-1].id}
     not_yet = client.get(path_of(event), query_string=last)
     with world.database.write() as session:  # as the scheduler does after matches were cancelled
-        for group_id in deal_groups.list_unclosed_groups(session):
+        for group_id in unclosed_groups(session):
             deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
     found, remarks = packed(client.get(path_of(event), query_string=last))
 

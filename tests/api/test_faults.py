@@ -150,26 +150,23 @@ def test_faults_are_filtered_and_paged(faulty: Faulty, owner: Person) -> None:
     assert len(listed(owner, f"{path}?limit=1&cursor={page['next']}")) == 1
 
 
-def test_the_health_of_a_bot_is_told_by_version_and_day(faulty: Faulty, owner: Person, rival: Person) -> None:
+def test_the_health_of_a_bot_is_told_by_version(faulty: Faulty, owner: Person, rival: Person) -> None:
     path = f"/bots/{faulty.bots[0]}/health"
 
     assert owner.get(path).get_json() == {"bot": faulty.bots[0], "matches": 0, "items": []}
     faulty.end()
     told = owner.get(path).get_json()
     (by_version,) = told["items"]
-    (by_day,) = owner.get(f"{path}?by=day").get_json()["items"]
 
     rows = [row for row in faulty.match.log.rows if row["type"] == "decision" and row["seat"] == 0]
     asked = [row["ms"] for row in rows if row["source"] != "forced"]
-    assert (told["matches"], by_version["matches"], by_version["version"], by_version["day"]) == (1, 1, "1.0", None)
+    assert (told["matches"], by_version["matches"], by_version["version"]) == (1, 1, "1.0")
     assert by_version["decisions"] == len(asked)
     assert by_version["ms"] == {"p50": 5, "p90": sorted(asked)[-(-90 * len(asked) // 100) - 1], "p99": 50, "max": 50}
     assert by_version["faults"] == {"bad_json": 1, "deadline": 1}
-    assert by_day["last_at"].startswith(by_day["day"])
     assert owner.get(path).get_json() == told
     faulty.world.play(faulty.bots)  # all of it stored with the result
     assert owner.get(path).get_json()["matches"] == 2
-    assert owner.get(f"{path}?by=hour").status_code == 422
     assert rival.get(path).status_code == 404
 
 

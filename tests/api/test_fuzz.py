@@ -8,28 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from schemathesis import GenerationMode, checks
-from schemathesis.specs.openapi import checks as openapi_checks
 
 from api import create_app
 from referee.ladders import months
+from referee.timestamps import format_month
 from tests.api.conftest import API, Person, Service
 from tests.api.organised import EXTRA_KINDS, create, places
-from tests.api.test_openapi import OPERATIONS
+from tests.api.test_openapi import operations
 from tests.api.tournaments import CUP, started
 from tests.surroundings import settings_for
-
-CHECKS = (
-    checks.not_a_server_error,
-    openapi_checks.status_code_conformance,
-    openapi_checks.content_type_conformance,
-    openapi_checks.response_schema_conformance,
-    openapi_checks.response_headers_conformance,
-)
 
 
 @dataclass
@@ -54,8 +44,8 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     for verb in ("open", "cancel"):
         organiser.post(f"/tournaments/{over['id']}/{verb}")
     hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
-    webhook_id = owner.post("/webhooks", hook).get_json()["id"]
-    (ping,) = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json()["items"]
+    webhook_id = owner.post("/webhooks", hook).get_json().get("id")  # None without the extra
+    pings = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json().get("items", [])
     month = datetime.now(UTC).date().replace(day=1)
     assert months.close_month(service.database, str(result.ladder_id), month)
     second = service.played(owner, service.person())
@@ -85,12 +75,12 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
         "tournament_id": tournament_id,
         "over": over["id"],
         "webhook_id": webhook_id,
-        "delivery_id": ping["id"],
+        "delivery_id": pings[0]["id"] if pings else None,
         "token_id": "tok_" + "0" * 26,
         "name": "saint-poker",
         **dict.fromkeys(("tournament_round", "fault_id"), "1"),
         "row": "5",
-        "month": months.format_month(month),
+        "month": format_month(month),
     }
     yield Target(service.app, [owner, organiser], ids)
     service.database.dispose()
@@ -98,13 +88,25 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
 
 @pytest.mark.parametrize("examples", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_E2_no_request_makes_the_service_fail(target: Target, examples: int) -> None:
+    import schemathesis  # only here, because every process of a test run imports this file
+
     document = schemathesis.openapi.from_wsgi(f"{API}/openapi.json", target.app)
-    for path, method in sorted(OPERATIONS):
+    for path, method in sorted(operations()):
         ask_at_random(target, document[path][method], path, examples)
 
 
 def ask_at_random(target: Target, operation: Any, path: str, examples: int) -> None:
     """Send generated requests with ids of objects that exist and, every other time, with generated ids as well."""
+    from schemathesis import GenerationMode, checks
+    from schemathesis.specs.openapi import checks as openapi_checks
+
+    required = (
+        checks.not_a_server_error,
+        openapi_checks.status_code_conformance,
+        openapi_checks.content_type_conformance,
+        openapi_checks.response_schema_conformance,
+        openapi_checks.response_headers_conformance,
+    )
     finished = {  # what has streams that end, by path
         f"{API}/tournaments/{{tournament_id}}/stream": {"tournament_id": target.ids["over"]},
         f"{API}/matches/{{match_id}}/stream": {"match_id": target.ids["match_id"]},
@@ -122,8 +124,9 @@ def ask_at_random(target: Target, operation: Any, path: str, examples: int) -> N
         if path.endswith("/stream"):
             real = finished.get(path, made_up)
         person = next(people)
-        for parameters in [made_up, real] if made_up and next(takes_made_up) else [real]:
+        takes_both = next(takes_made_up) and bool(made_up)
+        for parameters in [made_up, real] if takes_both else [real]:
             case.path_parameters = parameters
-            case.call_and_validate(checks=CHECKS, headers={**(case.headers or {}), **person.headers()})
+            case.call_and_validate(checks=required, headers={**(case.headers or {}), **person.headers()})
 
     ask()

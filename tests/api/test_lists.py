@@ -2,8 +2,6 @@
 
 import base64
 
-import pytest
-
 from tests.api.conftest import API, Person, Service, fields_of
 
 
@@ -27,11 +25,10 @@ def test_E11_pages_follow_one_another_without_gap_or_overlap(service: Service, o
     assert (found, pages) == (made[::-1], 3)
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "101", "1e2", "2.0", "x", "", " 5", "5%0a", "٥", "0x5", "9" * 100])
-def test_E11_a_limit_out_of_bounds_is_refused(owner: Person, limit: str) -> None:
-    answer = owner.get(f"/bots?limit={limit}")
-
-    assert (answer.status_code, fields_of(answer)) == (422, {"limit"})
+def test_E11_a_limit_out_of_bounds_is_refused(owner: Person) -> None:
+    for limit in ("0", "-1", "101", "1e2", "2.0", "x", "", " 5", "5%0a", "٥", "0x5", "9" * 100):
+        answer = owner.get(f"/bots?limit={limit}")
+        assert (answer.status_code, fields_of(answer)) == (422, {"limit"}), limit
     assert owner.get("/bots?limit=100").status_code == 200
 
 

@@ -27,7 +27,7 @@ def all_there_is_to_read(
     paths += [f"{API}/matches/{playing.id}{rest}" for rest in ("", "/rows", "/log", "/verification", "/decisions/2")]
     paths += [f"{API}/{rest}" for rest in ("now", "matches", "matches?status=running", "ladders")]
     paths += [f"{API}/tournaments/{event}{rest}" for rest in ("", "/standings", "/rounds", "/rounds/1", "/results.csv")]
-    for bot in bots:
+    for bot in list(bots)[:1]:
         paths += [f"/bots/{bot}", f"{API}/bots/{bot}", f"{API}/matches?bot={bot}", f"/matches?bot={bot}"]
     client.application.extensions.pop("referee.now", None)  # what it kept is two seconds old
     found = {}

@@ -8,7 +8,6 @@ import pytest
 from referee.settings import Settings
 from tests.api.test_admission import (  # noqa: F401  # run here with the settings below
     test_E10_no_race_gets_an_entry_past_the_cap,
-    test_E10_two_approvals_of_the_last_place_fill_it_once,
 )
 from tests.api.test_deletion import (  # noqa: F401
     test_E27_an_owner_can_export_everything_and_nothing_of_it_is_left_after_the_deletion,

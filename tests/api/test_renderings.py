@@ -23,7 +23,7 @@ def renew(client: FlaskClient, shown: TestResponse, path: str, encoding: str = "
     return client.get(path, headers=headers)
 
 
-@pytest.fixture(params=["/", "/ladders/{ladder}", "/ladders/{ladder}?sort=games"])
+@pytest.fixture(params=["/", "/ladders/{ladder}"])
 def path(request: pytest.FixtureRequest, ladder: str) -> str:
     return str(request.param.format(ladder=ladder))
 

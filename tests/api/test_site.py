@@ -74,44 +74,16 @@ def test_a_slash_too_many_is_taken_away(anonymous: FlaskClient) -> None:
 # -- files --
 
 
-def test_a_file_of_another_version_is_had_but_not_kept(anonymous: FlaskClient) -> None:
+def test_a_file_of_another_version_is_had_but_not_kept_and_texts_are_compressed(anonymous: FlaskClient) -> None:
     for name in ("/static/v-000000000000/site/live.js", "/static/site/live.js"):
         answer = anonymous.get(name)
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-cache")
-
-
-def test_no_other_files_are_had(anonymous: FlaskClient) -> None:
-    for name in ("site/none.js", "../app.py", "%2e%2e/app.py", "site/", "v-/", "site%2flive.py"):
-        answer = anonymous.get(f"/static/{name}", headers={"Accept": "text/html"})
-        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json"), name
-
-
-def test_strings_of_scripts_end_on_their_lines() -> None:
-    """Required for removing comments and indentation line by line."""
-    own = [name for name in static_files._sources() if name.endswith((".js", ".css")) and not name.startswith("docs")]
-    assert len(own) > 50
-    for name in own:
-        for line in static_files.load_file(name).content.decode().splitlines():
-            assert line.replace('"`"', "").count("`") % 2 == 0, line
-            assert not line.startswith(("//", "/**", " ")), name
-
-
-def test_only_comment_lines_and_indentation_are_left_out() -> None:
-    source = (
-        '/** What it does:\n * more. */\nexport function a() {\n  // why\n  return "//x"; // kept\n}\n/* one */\nb();\n'
+    style, icon = (
+        anonymous.get(f"/static/site/{name}", headers={"Accept-Encoding": "gzip"})
+        for name in ("site.css", "icon-180.png")
     )
-
-    assert static_files.strip_comments(source) == 'export function a() {\nreturn "//x"; // kept\n}\nb();\n'
-
-
-def test_style_sheets_lose_spaces_but_not_those_that_mean_something() -> None:
-    source = (
-        'a, b :is(c) { color: red; content: ", ; : "; }\n@media (min-width: 3rem) and (x) { a { x: calc(1px + 2px) } }'
-    )
-
-    assert static_files.strip_spaces(source) == (
-        'a,b :is(c){color:red;content:", ; : ";}@media (min-width:3rem) and (x){a{x:calc(1px + 2px)}}'
-    )
+    assert gzip.decompress(style.data) == anonymous.get("/static/site/site.css").data
+    assert (style.headers["Content-Encoding"], icon.headers.get("Content-Encoding")) == ("gzip", None)
 
 
 # -- errors --

@@ -27,7 +27,6 @@ from api.streams.stream_writer import (
 )
 from referee.matches.tables import Result
 from referee.tournaments import disqualification
-from referee.workflows.voids import voiding
 from tests.api.conftest import API, Service, fields_of
 from tests.api.in_thread import api_in_thread
 from tests.api.streaming import PATIENCE_S, messages
@@ -35,7 +34,6 @@ from tests.api.tournaments import play
 from tests.database import tournaments as events
 from tests.database.world import World
 from tests.machine import require
-from tests.surroundings import MASTER_KEY
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "watching.md").read_text()
@@ -100,9 +98,7 @@ def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Servi
     event, _ = events.begun(world, 3)
     play(service, event)
     client, path = service.anonymous(), f"{API}/tournaments/{event}"
-    with service.database.write() as session:
-        first = client.get(f"{path}/matches").get_json()["items"][-1]["id"]
-        voiding.void_match(session, first, "a bug", created_by=None, master_key=MASTER_KEY)
+    world.void(client.get(f"{path}/matches").get_json()["items"][-1]["id"], "a bug")
 
     answer = client.get(f"{path}/stream", headers={"Last-Event-ID": "0"})
     *told, progress, table, end = messages(iter(answer.data.splitlines()))

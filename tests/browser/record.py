@@ -27,6 +27,7 @@ from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
 from referee.matches.logs import recording
 from referee.matches.queue.claims import Claim
+from referee.matches.voids import VoidRequest
 from referee.tournaments import tournaments
 from referee.tournaments.states import TournamentState
 from referee.workflows.ending import match_end
@@ -259,7 +260,7 @@ def _ladders(filled: Filled) -> None:
     filled.matches["void"] = wrong.id
     with filled.database.write() as session:
         by = filled.accounts["organiser"]
-        voiding.void_match(session, wrong.id, PAYLOAD, created_by=by, master_key=MASTER_KEY)
+        voiding.void_match(session, VoidRequest(wrong.id, PAYLOAD, rematch=False), created_by=by, master_key=MASTER_KEY)
     with filled.database.read() as session:
         filled.ladders = {ladder.game: ladder.id for ladder in session.scalars(select(schema.Ladder))}
 

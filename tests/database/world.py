@@ -23,6 +23,7 @@ from referee.matches.logs.recording import MatchUpdate
 from referee.matches.queue import claims
 from referee.matches.queue.claims import Claim
 from referee.matches.states import DealSharing
+from referee.matches.voids import VoidRequest
 from referee.protocol.messages import Manifest
 from referee.workflows.bots import handshake_results
 from referee.workflows.ending import match_end, match_loading
@@ -138,11 +139,11 @@ class World(Transactions):
     def bot(self, owner_id: str | None = None, manifest: Manifest = MANIFEST, name: str = "") -> str:
         """Create a verified bot, of a new owner unless one is given."""
         with self.database.write() as session:
-            return self._verified(session, [self._registered(session, owner_id, name)], manifest)[0]
+            return verify_all(session, [self._registered(session, owner_id, name)], manifest)[0]
 
     def bots(self, count: int) -> list[str]:
         with self.database.write() as session:
-            return self._verified(session, [self._registered(session) for _ in range(count)])
+            return verify_all(session, [self._registered(session) for _ in range(count)])
 
     def _account(self, session: Session, role: str = "owner") -> str:
         return accounts.create_account(session, f"Account {next(self.numbers)} x", role).id
@@ -152,15 +153,6 @@ class World(Transactions):
         number = next(self.numbers)
         name = name or f"Bot {number} x"
         return bots.register(session, owner_id, name, f"http://127.0.0.1:{9000 + number}/").id
-
-    def _verified(self, session: Session, bot_ids: list[str], manifest: Manifest = MANIFEST) -> list[str]:
-        """Verify these bots, whose handshakes are the only ones that are due. One claim for all saves a tenth."""
-        claimed = handshakes.claim_due_handshakes(session, len(bot_ids) + 1)
-        assert {handshake.bot_id for handshake in claimed} == {*bot_ids}
-        for handshake in claimed:
-            certify(session, handshake.bot_id, manifest)
-            handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest)
-        return bot_ids
 
     def match(self, seated: Sequence[str] | None = None, **plan: Any) -> str:
         """Create a due match, of two new bots unless some are given."""
@@ -232,8 +224,9 @@ class World(Transactions):
         played(match)
         return claim, match
 
-    def void(self, match_id: str, reason: str = "a cable was cut", **how: Any) -> voiding.VoidReport:
-        return self.write(voiding.void_match, match_id, reason, created_by=None, master_key=MASTER_KEY, **how)
+    def void(self, match_id: str, reason: str = "a cable was cut", **how: bool) -> voiding.VoidReport:
+        wanted = VoidRequest(match_id, reason, **{"rematch": False, **how})
+        return self.write(voiding.void_match, wanted, created_by=None, master_key=MASTER_KEY)
 
     def ended(self, claim: Claim, match: Match, start: int) -> schema.Result:
         with self.database.write() as session:
@@ -253,6 +246,16 @@ def create_group(session: Session, entries: Sequence[str], kind: DealSharing = D
     group = schema.DealGroup(**row, kind=kind)
     session.add(group)
     return group
+
+
+def verify_all(session: Session, bot_ids: list[str], manifest: Manifest = MANIFEST) -> list[str]:
+    """Verify these bots, whose handshakes are the only ones that are due. One claim for all saves a tenth."""
+    claimed = handshakes.claim_due_handshakes(session, len(bot_ids) + 1)
+    assert {handshake.bot_id for handshake in claimed} == {*bot_ids}
+    for handshake in claimed:
+        certify(session, handshake.bot_id, manifest)
+        handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest)
+    return bot_ids
 
 
 def certify(session: Session, bot_id: str, manifest: Manifest) -> None:

@@ -129,7 +129,8 @@ def test_its_metadata_have_the_command_and_the_version_of_the_checkout(
     assert metadata.version == version
     assert (command.name, command.value) == ("referee", "referee.cli:main")
     assert run(settings, tmp_path, "-m", "referee", "--version") == f"referee, version {version}\n"
-    found = run(settings, tmp_path, "-c", "import referee, api; print(referee.__file__, api.__file__)")
+    program = "from importlib.util import find_spec; print(*(find_spec(name).origin for name in ('referee', 'api')))"
+    found = run(settings, tmp_path, "-c", program)
     assert all(Path(file).is_relative_to(installed) for file in found.split())
 
 

@@ -14,7 +14,7 @@ from referee.runtime import parent_death
 from tests.end_to_end.forks import Fork
 
 PATIENCE_S = 60.0
-LOOK_S = 0.02
+LOOK_S = 0.05
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Process:
         self.send(signal.SIGKILL)
         self.popen.wait(PATIENCE_S)
 
-    def terminate(self, patience_s: float = 15.0) -> int:
+    def terminate(self, patience_s: float = PATIENCE_S) -> int:
         """The exit status after a polite word."""
         self.send(signal.SIGTERM)
         return self.popen.wait(patience_s)

@@ -19,7 +19,8 @@ def test_K1_when_a_host_is_cut_off_its_matches_go_on_at_another_within_20_s(tmp_
         pytest.skip(f"several hosts NOT RUN: {reason}")
     seed = SystemRandom().randrange(10**6)
     try:
-        report = run_campaign(["worker cut off"], seed, tmp_path, Size(1, 2, open_matches=10, cut_s=CUT_S))
+        size = Size(1, 2, open_matches=10, cut_s=CUT_S, latency_ms=100, most_rounds=2)
+        report = run_campaign(["worker cut off"], seed, tmp_path, size)
     except postgres.NoPostgres as error:
         if postgres.REQUIRED:
             raise

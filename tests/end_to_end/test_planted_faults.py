@@ -103,4 +103,4 @@ def test_a_fault_that_no_longer_meets_the_code_cannot_be_planted() -> None:
 
 def test_a_planted_fault_that_is_never_reached_fails(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="reached the planted fault"):
-        run_scenario(play, tmp_path, fault="swallowed timeout")
+        run_scenario(lambda scene: None, tmp_path, fault="swallowed timeout")

@@ -1,4 +1,4 @@
-"""The files of a game of some forty lines: its rules, page, presentation, heuristics and table."""
+"""The files of a game of some forty lines: its rules, page, presentation, heuristics and a table that draws nothing."""
 
 GAME = '''"""Highest Card: deal of two cards each, then all show one together; the highest one wins."""
 
@@ -129,32 +129,4 @@ def show(seen: Json) -> Worth:
 
 WORTH: WorthByPhase = {"show": show}
 '''
-TABLE = """// Highest Card from its events: the hands, and what was shown.
-
-import { EVERY_MATCH, askSeats, makeTable, perSeat } from "./common.js";
-
-const HC_HAPPENS = {
-  ...EVERY_MATCH,
-  deal(facts, event) {
-    facts.hands = event.hands;
-    askSeats(facts, "show", facts.hands.keys(), true);
-  },
-  show(facts, event) {
-    facts.shown = event.cards;
-    facts.points = event.scores;
-  },
-};
-
-function hcDraw(facts) {
-  const seats = perSeat(facts.n, (seat) => ({ hand: facts.hands[seat], up: facts.shown.slice(seat, seat + 1) }));
-  return { title: "Highest Card", phase: facts.phase, seats, centre: [] };
-}
-
-export const highestCard = makeTable({
-  game: "highest-card",
-  fresh: ({ seats }) => ({ hands: perSeat(seats, () => []), shown: [], points: perSeat(seats, () => 0) }),
-  happens: HC_HAPPENS,
-  draw: hcDraw,
-  scoresOf: (facts) => facts.points,
-});
-"""
+TABLE = 'export const highestCard = "the table of Highest Card";\n'

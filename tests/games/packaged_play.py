@@ -10,6 +10,7 @@ from pathlib import Path
 
 from api import create_app
 from referee.db.engine import Database
+from referee.house.strategies import SOUND
 from tests.cli.running import says
 from tests.database.world import FakeClock, World, manifest_of
 from tests.surroundings import settings_for
@@ -35,9 +36,10 @@ def show(folder: Path, match_id: str) -> None:
     for path, part in (
         (f"/games/{GAME}", "Suits decide between cards of a rank."),
         (f"/matches/{match_id}", "{index|name} {item|card}"),
-        ("/static/viewer/tables/highest_card.js", "hcDraw"),
+        ("/static/viewer/tables/highest_card.js", "the table of Highest Card"),
     ):
         assert part in client.get(path).get_data(as_text=True), path
+    assert SOUND[GAME]["show"]({})({"card": "As"}) > SOUND[GAME]["show"]({})({"card": "2c"})
     log = folder / "match.ndjson"
     log.write_bytes(client.get(f"/api/v1/matches/{match_id}/log").data)
     assert says({}, "verify", str(log)).stdout.startswith("ok")

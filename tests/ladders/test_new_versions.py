@@ -9,7 +9,6 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.ladders import members
-from referee.ladders.members import Membership
 from referee.ladders.official import load_official_ladders
 from referee.ladders.tables import LadderMember
 from referee.workflows.explaining import waiting
@@ -17,6 +16,7 @@ from tests.database.checks import BOTH, called, checked, on_one_database
 from tests.database.world import GAME, World
 from tests.ladders.official_play import end_all, later, member_of, poker_bot, prepare, seated, sweep
 
+pytestmark = on_one_database
 PACE = next(ladder.daily_matches for ladder in load_official_ladders() if ladder.game == GAME)
 
 
@@ -81,20 +81,20 @@ def immediate_matches(world: World, bot_id: str) -> int:
         return found.immediate_matches
 
 
-@on_one_database
 def test_a_new_bot_has_30_immediate_matches_and_a_new_version_15(ladder_world: World) -> None:
     world, bot_id = ladder_world, poker_bot(ladder_world)
     assert immediate_matches(world, bot_id) == 30
     change(world, bot_id, matches=29)
     assert play_on(world, bot_id) == 1
     assert immediate_matches(world, bot_id) == 0
+    change(world, bot_id, matches=31)
+    assert immediate_matches(world, bot_id) == 0  # never negative
 
     new_version(world, bot_id, "2.0")
 
     assert immediate_matches(world, bot_id) == 15
 
 
-@on_one_database
 def test_two_new_versions_in_24_hours_play_immediately(ladder_world: World) -> None:
     world, bot_id = ladder_world, established(ladder_world)
 
@@ -107,7 +107,6 @@ def test_two_new_versions_in_24_hours_play_immediately(ladder_world: World) -> N
     assert given == [15, 15, 0, 0, 15, 15, 0]
 
 
-@on_one_database
 def test_immediate_matches_of_two_versions_are_not_added(ladder_world: World) -> None:
     world, bot_id = ladder_world, established(ladder_world)
     new_version(world, bot_id, "2")
@@ -119,7 +118,6 @@ def test_immediate_matches_of_two_versions_are_not_added(ladder_world: World) ->
     assert immediate_matches(world, bot_id) == 15
 
 
-@on_one_database
 def test_a_version_of_a_new_bot_that_still_plays_its_first_matches_adds_nothing(ladder_world: World) -> None:
     world, bot_id = ladder_world, poker_bot(ladder_world)
     assert all(sweep_and_end(world, bot_id) for _ in range(5))
@@ -129,7 +127,6 @@ def test_a_version_of_a_new_bot_that_still_plays_its_first_matches_adds_nothing(
     assert immediate_matches(world, bot_id) == 25
 
 
-@on_one_database
 def test_a_version_certified_before_or_not_certified_plays_nothing_immediately(ladder_world: World) -> None:
     world, bot_id = ladder_world, established(ladder_world)
 
@@ -141,7 +138,6 @@ def test_a_version_certified_before_or_not_certified_plays_nothing_immediately(l
     assert (checked_again, failed, second, back_and_forth) == (0, 0, 15, (0, 0))
 
 
-@on_one_database
 def test_a_new_version_plays_immediately_when_the_bot_has_had_its_matches_of_the_day(ladder_world: World) -> None:
     world, bot_id = ladder_world, established(ladder_world, matches_of_day=PACE)
     before = due(world, bot_id)
@@ -164,7 +160,6 @@ def due(world: World, bot_id: str) -> Any:
         return waits.reason.at
 
 
-@on_one_database
 def test_immediate_matches_leave_the_pace_of_the_bot_as_it_was(ladder_world: World) -> None:
     world, bot_id = ladder_world, established(ladder_world)
     new_version(world, bot_id, "2")
@@ -178,7 +173,6 @@ def test_immediate_matches_leave_the_pace_of_the_bot_as_it_was(ladder_world: Wor
     assert member.due_at == member.last_match_at + timedelta(minutes=30)
 
 
-@on_one_database
 def test_the_daily_maximum_of_the_owner_limits_immediate_matches(ladder_world: World) -> None:
     world, bot_id = ladder_world, established(ladder_world)
     with world.database.write() as session:
@@ -189,7 +183,6 @@ def test_the_daily_maximum_of_the_owner_limits_immediate_matches(ladder_world: W
     assert play_on(world, bot_id) == 4
 
 
-@on_one_database
 def test_a_ladder_of_few_matches_a_day_gives_a_version_no_more_than_these(world: World) -> None:
     (standard,) = [ladder for ladder in load_official_ladders() if ladder.game == GAME]
     prepare(world, (replace(standard, daily_matches=5),))
@@ -200,7 +193,6 @@ def test_a_ladder_of_few_matches_a_day_gives_a_version_no_more_than_these(world:
     assert immediate_matches(world, bot_id) == 5
 
 
-@on_one_database
 def test_opponents_of_a_new_version_keep_their_own_matches(ladder_world: World) -> None:
     world = ladder_world
     # The opponents have one match of this day left, which is due in eleven hours.
@@ -219,7 +211,3 @@ def test_opponents_of_a_new_version_keep_their_own_matches(ladder_world: World) 
     assert [member.due_at for member in found] == [last] * 3
     world.clock.moment = last
     assert {*opponents} <= {bot for match in sweep(world) for bot in seated(world, match)}
-
-
-def test_what_is_left_is_never_negative() -> None:
-    assert Membership(None, LadderMember(matches=31, immediate_until=30)).immediate_matches == 0  # type: ignore[arg-type]

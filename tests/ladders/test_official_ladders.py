@@ -240,8 +240,7 @@ def test_a_bot_alone_meets_house_players_after_30_s_and_then_at_once(world: Worl
     assert sweep(world) == []
 
     later(world, seconds=30)
-    with world.database.write() as session:
-        session.execute(update(LadderMember).where(LadderMember.bot_id == bot_id).values(matches=25))
+    world.execute(update(LadderMember).where(LadderMember.bot_id == bot_id).values(matches=25))
     for number in range(25, 30):
         (match,) = sweep(world)
         assert bot_id in seated(world, match)

@@ -22,6 +22,7 @@ from referee.workflows.ending import deal_group_closing, match_end
 from referee.workflows.voids import match_cancellation
 from tests.database.checks import on_one_database
 from tests.database.growth import copy_match, cost_of
+from tests.database.queue import unclosed_groups
 from tests.database.world import World, create_group, outcome, played
 from tests.surroundings import MASTER_KEY
 
@@ -68,40 +69,28 @@ def test_no_two_groups_share_a_seed_and_a_bot_in_two_seats_enters_once(world: Wo
         assert all(one.entries == [bot] for one in made)
 
 
-def test_one_at_a_time_asks_for_nonces(world: World) -> None:
-    group_id = group_of(world, world.match())
-    with world.database.write() as session:
-        first = openings.claim_opening(session, group_id)
-        assert openings.claim_opening(session, group_id) is None
-    world.pass_seconds(16)
-    second = world.write(openings.claim_opening, group_id)
-
-    assert first is not None
-    assert second is not None
-    with pytest.raises(StaleEpoch), world.database.write() as session:
-        openings.record_nonce_hashes(session, group_id, first.epoch, ["", ""])
-    with world.database.write() as session:
-        assert deal_groups.LEASES.renew(session, [(group_id, first.epoch)]) == set()
-        assert deal_groups.LEASES.renew(session, [(group_id, second.epoch)]) == {group_id}
-
-
 PROMISED = hashlib.sha256(b"nonce").hexdigest()
 
 
-def test_D11_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
+def test_D11_one_at_a_time_asks_for_nonces_and_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.write() as session:
         first = openings.claim_opening(session, group_id)
         assert first is not None
+        assert openings.claim_opening(session, group_id) is None
         openings.record_nonce_hashes(session, group_id, first.epoch, [PROMISED, ""])
     world.pass_seconds(16)
+    second = world.write(openings.claim_opening, group_id)
+
+    assert second is not None
+    with pytest.raises(StaleEpoch):
+        world.write(openings.record_nonce_hashes, group_id, first.epoch, ["", ""])
     with world.database.write() as session:
-        second = openings.claim_opening(session, group_id)
-        assert second is not None
+        assert deal_groups.LEASES.renew(session, [(group_id, first.epoch)]) == set()
+        assert deal_groups.LEASES.renew(session, [(group_id, second.epoch)]) == {group_id}
         counting = openings.record_nonce_hashes(session, group_id, second.epoch, ["bb", "cc"])
         openings.open_group(session, group_id, second.epoch, ["nonce", ""], [True, None])
         assert openings.claim_opening(session, group_id) is None
-
     assert (second.nonce_hashes, counting) == ([PROMISED, ""], [PROMISED, ""])
 
 
@@ -164,7 +153,7 @@ def test_a_withdrawal_closes_the_groups_in_which_nothing_was_played(world: World
 
     with world.database.read() as session:
         assert is_revealed(session, group_of(world, match_id))
-        assert deal_groups.list_unclosed_groups(session) == []
+        assert unclosed_groups(session) == []
 
 
 def test_a_group_whose_last_match_fell_to_a_withdrawal_is_left_to_be_closed(
@@ -173,12 +162,12 @@ def test_a_group_whose_last_match_fell_to_a_withdrawal_is_left_to_be_closed(
     group_id, _ = leave_unclosed(world, common)
 
     with world.database.write() as session:
-        assert deal_groups.list_groups_to_close(session) == deal_groups.list_unclosed_groups(session) == [group_id]
+        assert deal_groups.list_groups_to_close(session) == unclosed_groups(session) == [group_id]
         deal_groups.remove_group_to_close(session, group_id)
         assert deal_groups.list_groups_to_close(session) == []
         assert deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert not deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
-        assert deal_groups.list_unclosed_groups(session) == []
+        assert unclosed_groups(session) == []
     assert verify(world.read(logs.log_lines, common[0])).revealed
 
 
@@ -207,7 +196,7 @@ def test_a_withdrawal_closes_no_group_that_others_still_play(world: World, commo
     world.write(retirement.retire_bot, seated(world, common[1])[0])
 
     with world.database.read() as session:
-        assert deal_groups.list_unclosed_groups(session) == []
+        assert unclosed_groups(session) == []
         assert not is_revealed(session, group_of(world, common[0]))
 
 

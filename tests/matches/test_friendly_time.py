@@ -16,7 +16,7 @@ from referee.match.log import parse_row
 from referee.matches import matches
 from referee.matches.logs import logs, recording
 from referee.matches.logs.recording import MatchUpdate
-from referee.matches.queue.friendly_time import LEAST_S, TOO_LONG, longest_s
+from referee.matches.queue.friendly_time import LEAST_S, TOO_LONG, is_over, longest_s
 from referee.matches.tables import Fault, StoredMatch
 from tests.database.checks import on_one_database
 from tests.database.world import World
@@ -45,6 +45,12 @@ def test_E21_a_friendly_lasts_15_minutes_or_three_times_its_usual_duration(
     name: str, seats: int, budget_ms: int, expected_s: float
 ) -> None:
     assert longest_s(name, seats, budget_ms) == expected_s
+
+
+def test_E21_a_friendly_ends_only_if_it_has_lasted_too_long_and_others_wait() -> None:
+    ends = [is_over(played_s, 900.0, is_slot_wanted=wanted) for played_s in (900.0, 901.0) for wanted in (False, True)]
+
+    assert ends == [False, False, False, True]
 
 
 def test_every_game_says_how_many_questions_a_seat_usually_gets() -> None:

@@ -69,7 +69,7 @@ def watched(world: World, redis: Redis) -> Watched:
 MOVING = QueueReport(None)
 
 
-def test_K11_due_matches_that_nobody_claims_are_told_after_half_a_minute(
+def test_K1_K11_due_matches_that_nobody_claims_or_takes_up_again_are_told_after_half_a_minute(
     watched: Watched, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -84,16 +84,8 @@ def test_K11_due_matches_that_nobody_claims_are_told_after_half_a_minute(
     told = [(entry.levelname, entry.message) for entry in caplog.records if "queue" in entry.message]
     assert told == [("ERROR", "queue_stalled"), ("INFO", "queue_moves_again")]
     assert [entry.match for entry in caplog.records if entry.message == "queue_stalled"] == [match_id]  # type: ignore[attr-defined]
-
-
-@on_one_database
-def test_K1_matches_that_lost_their_runner_and_are_not_taken_up_are_told(watched: Watched) -> None:
-    watched.world.match()
-    watched.world.claim()
     assert watched.after(8) == MOVING
-
     watched.world.pass_seconds(16)  # the lease expires
-
     assert watched.after(7) == QueueReport(30)
 
 

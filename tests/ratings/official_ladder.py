@@ -4,12 +4,11 @@ Only the database, the matches and the clock are simulated.
 """
 
 import heapq
-from collections import Counter, namedtuple
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
-from statistics import fmean
 from types import SimpleNamespace
 from typing import TypeVar, cast
 
@@ -23,7 +22,7 @@ from referee.ladders.rating_replay import RatedSeats, RatingReplay, RatingState,
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.pairing.official import PARTNER_WAIT_S, Filler, OfficialState, OfficialTable, choose_tables
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
-from tests.ratings.truth import draw_placements, kendall, spearman
+from tests.ratings.truth import draw_placements
 
 GAME = "pool-nap"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,7 +31,6 @@ AT_ONCE = 0.5  # share of the bots that join at the beginning; the others join i
 SEVERAL = 0.3  # probability that a bot belongs to an owner who has another one
 DAILY_MAXIMUM, LIMITED = 12, 10  # every tenth bot has a daily maximum
 MATCH_S = (20.0, 90.0)  # duration of a match, in seconds
-SETTLING_DAYS = 5  # days before drift and errors are measured
 SECOND = timedelta(seconds=1)
 
 Row = TypeVar("Row", LadderMember, LadderPlayer, Ladder)
@@ -105,7 +103,7 @@ class OfficialLadder:
         self.limits_meetings = True
         self.bots: dict[str, SimulatedBot] = {}
         self.tables = 0
-        self.drift: list[float] = []  # at the end of each day
+        self.days_played = 0
         self._to_join = sorted(self.draw_bots(), key=lambda bot: bot.due_at, reverse=True)
         self._running: list[tuple[datetime, int, OfficialTable]] = []
 
@@ -119,7 +117,7 @@ class OfficialLadder:
                     bot = self._to_join.pop()
                     self.bots[bot.member.bot_id] = bot
                 moment = self._next_moment(moment, made=self._make_matches(moment))
-            self.drift.append(fmean(self.errors()))
+            self.days_played += 1
             self.end_day()
 
     def end_day(self) -> None:
@@ -134,10 +132,6 @@ class OfficialLadder:
 
     def established(self) -> list[SimulatedBot]:
         return [bot for bot in self.bots.values() if bot.is_established]
-
-    def errors(self) -> list[float]:
-        """Return by how many points the ratings of established bots exceed their strengths."""
-        return [self.points(bot.member.bot_id) - bot.strength for bot in self.established()] or [0.0]
 
     def draw_bots(self) -> Iterator[SimulatedBot]:
         owners = 0
@@ -237,67 +231,3 @@ class OfficialLadder:
         moments += [self._running[0][0] if self._running else None, self._to_join[-1].due_at if self._to_join else None]
         seconds = (min(filter(None, moments)) - BEGIN) / SECOND
         return max(moment + SECOND, BEGIN + SECOND * -int(-seconds // 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a simulated ladder shows; ratings and strengths in points, waiting times in seconds since a bot joined.
-
-    ``tau``, ``rho`` (Kendall's and Spearman's), ``error`` (mean absolute) and ``drift`` (mean, the largest at the end
-    of a day) compare ratings with the strengths of bots that have played 30 matches.
-    """
-
-    established: int
-    tau: float
-    rho: float
-    error: float
-    drift: float
-    first_match: Sequence[float]
-    tenth_match: Sequence[float]
-    house: float
-    most_house: float
-    busiest_day: int
-    busiest_limited_day: int
-    pace: float
-
-
-def simulate(terms: Terms) -> Report:
-    """Simulate an official ladder, and check that no bot exceeds its pace or its daily maximum."""
-    ladder = OfficialLadder(terms)
-    ladder.play()
-    bots, established = list(ladder.bots.values()), ladder.established()
-    truth = {bot.member.bot_id: bot.strength for bot in established}
-    found = {bot_id: ladder.points(bot_id) for bot_id in truth}
-    days = {bot.member.bot_id: Counter(moment.date() for moment in bot.begun) for bot in bots}
-    bots_of = Counter(bot.owner for bot in bots)
-    full_days = [count for bot in established if bot.player.daily_maximum is None for count in _settled_days(bot)]
-    return Report(
-        established=len(established),
-        tau=kendall(truth, found),
-        rho=spearman(truth, found),
-        error=fmean(abs(error) for error in ladder.errors()),
-        drift=max(ladder.drift[min(SETTLING_DAYS, terms.days - 1) :], key=abs),
-        first_match=_waits(bots, 1),
-        tenth_match=_waits(bots, 10),
-        house=fmean(met for bot in bots for met in bot.house),
-        most_house=max(fmean(bot.house) for bot in established if bots_of[bot.owner] == 1),
-        busiest_day=max(max(counts.values()) for counts in days.values() if counts),
-        busiest_limited_day=max(
-            max(days[bot.member.bot_id].values()) for bot in bots if bot.player.daily_maximum and bot.begun
-        ),
-        pace=fmean(full_days) if full_days else 0.0,
-    )
-
-
-def _waits(bots: Sequence[SimulatedBot], number: int) -> list[float]:
-    """Return the seconds from joining to the match with this number, of each bot that has played it, in order."""
-    begun = ((bot.begun[number - 1], bot.member.joined_at) for bot in bots if len(bot.begun) >= number)
-    return sorted((moment - joined).total_seconds() for moment, joined in begun)
-
-
-def _settled_days(bot: SimulatedBot) -> list[int]:
-    """Return the matches of each whole day after a bot has played 30 matches."""
-    counts = Counter(moment.date() for moment in bot.begun)
-    first = bot.begun[PROVISIONAL_GAMES - 1].date() + timedelta(days=1)
-    last = max(counts)
-    return [counts[first + timedelta(days=day)] for day in range((last - first).days + 1)]

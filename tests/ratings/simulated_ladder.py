@@ -6,8 +6,7 @@ from itertools import pairwise
 from random import Random
 from statistics import fmean
 
-from referee.ratings.elo import START
-from referee.ratings.exchange import Seat, exchange, stake
+from referee.ladders.rating_replay import RatedSeats, RatingReplay
 from referee.ratings.strengths import Fit, RankedResult, fit
 from tests.ratings.truth import draw_placements, kendall
 
@@ -52,30 +51,14 @@ def season(bots: int, matches: int, seats: int, seed: int, *, shared: float = 0.
     return Season(truth, results)
 
 
-class Ladder:
-    """Ladder ratings, updated by results in order."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, int] = {}
-        self.games: dict[str, int] = {}
-
-    def rate(self, result: RankedResult) -> None:
-        bots, placements, *_ = result
-        seats = [
-            Seat(self.values.get(bot, START), stake(self.games.get(bot, 0)), bot, place)
-            for bot, place in zip(bots, placements, strict=True)
-        ]
-        for seat, change in zip(seats, exchange(seats, {}), strict=True):
-            self.values[seat.owner] = seat.rating + change
-            self.games[seat.owner] = self.games.get(seat.owner, 0) + 1
-
-
 def folded(results: Sequence[RankedResult]) -> dict[str, int]:
-    """Return the ladder's ratings after these results."""
-    ladder = Ladder()
-    for result in results:
-        ladder.rate(result)
-    return ladder.values
+    """Return the ladder's ratings after these results, each on a day of its own, so that no cap limits them."""
+    replay = RatingReplay()
+    for day, (bots, placements, *_) in enumerate(results):
+        replay.begin_day(day)
+        every = [None] * len(bots)
+        replay.apply_result(RatedSeats(bots, placements, [True] * len(bots), bots, every, every))
+    return {bot: state.value for bot, state in replay.ratings.items()}
 
 
 def findings(played: Season) -> Findings:

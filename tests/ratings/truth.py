@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import log
 from random import Random
-from statistics import correlation
 
 from referee.ratings.strengths import POINTS
 
@@ -28,11 +27,3 @@ def kendall(truth: Mapping[str, float], found: Mapping[str, int] | Mapping[str, 
     pairs = list(combinations(found, 2))
     signs = [(truth[one] - truth[other]) * (found[one] - found[other]) for one, other in pairs]
     return sum((sign > 0) - (sign < 0) for sign in signs) / len(pairs)
-
-
-def spearman(truth: Mapping[str, float], found: Mapping[str, float]) -> float:
-    """Return rho: the correlation of the ranks."""
-    places = [
-        {bot: place for place, bot in enumerate(sorted(found, key=values.__getitem__))} for values in (truth, found)
-    ]
-    return correlation(*([place[bot] for bot in found] for place in places))

@@ -9,12 +9,12 @@ from referee.matches.states import OPEN
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import disqualification, entries, standings, tournaments
 from referee.tournaments.tables import TournamentEntry
-from referee.workflows.voids import voiding
+from tests.database.checks import on_one_database
 from tests.database.tournaments import answer_handshakes, begun, enter, entered, go_on, play_all, progress_of, start
 from tests.database.world import World
-from tests.surroundings import MASTER_KEY
 
 REASON = "It was entered under two names."
+pytestmark = on_one_database
 
 
 def ranks(world: World, tournament_id: str) -> list[tuple[int, str]]:
@@ -108,6 +108,6 @@ def test_progress_names_the_round_that_is_played_while_an_earlier_match_is_repea
         ).first()
     assert first is not None
 
-    world.write(voiding.void_match, first, "wrong", created_by=None, rematch=True, master_key=MASTER_KEY)
+    world.void(first, "wrong", rematch=True)
 
     assert progress_of(world, tournament_id).tournament_round == 3

@@ -8,10 +8,12 @@ from referee.errors import BadOption, Conflict
 from referee.events import Event, TournamentHeldUp
 from referee.tournaments import entries as entering
 from referee.tournaments import starting
+from tests.database.checks import on_one_database
 from tests.database.tournaments import answer_handshakes, create, edit, enter, go_on, start, status_of
 from tests.database.world import World
 
 HOUR = timedelta(hours=1)
+pytestmark = on_one_database
 
 
 def sweep(world: World) -> list[str]:

@@ -10,13 +10,13 @@ from referee.bots import bots
 from referee.errors import BadOption, Conflict
 from referee.match.time_limits import Limits
 from referee.matches import matches
-from referee.matches.deals import deal_groups
 from referee.matches.tables import StoredMatch
 from referee.standings import compute_standings
 from referee.tournaments import entries, outcomes, tournaments
 from referee.tournaments.requested_terms import Terms
-from referee.workflows.voids import tournament_cancellation, voiding
+from referee.workflows.voids import tournament_cancellation
 from tests.database import scripted
+from tests.database.queue import unclosed_groups
 from tests.database.tournaments import begin, begun, create, edit, enter, entered, go_on, progress_of, start
 from tests.database.world import GAME, World
 from tests.surroundings import MASTER_KEY
@@ -73,7 +73,7 @@ def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
     assert after.by_status == {"finished": 4, "cancelled": 2}
     assert after.done == after.total
     with world.database.read() as session:
-        assert deal_groups.list_unclosed_groups(session) == []
+        assert unclosed_groups(session) == []
         listed = entries.list_entries(session, tournament_id).items
     assert [entry.withdrawn_at is None for entry, _ in listed] == [False, True, True, True]
 
@@ -112,7 +112,7 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
 
     assert progress_of(world, tournament_id).by_status == {"finished": 1, "cancelled": 2}
     assert world.claim(5) == []
-    assert world.read(deal_groups.list_unclosed_groups) == []
+    assert world.read(unclosed_groups) == []
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,8 @@ def test_a_draft_is_edited_as_a_whole_and_usual_deals_stay_usual(world: World) -
 def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
     tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 2}, deal_sharing="own")
     scripted.play_due(world.database, tournament_id)
-    with world.database.write() as session:
-        match_id = session.scalars(select(StoredMatch.id).where(StoredMatch.table_no == 2)).one()
-        voiding.void_match(
-            session, match_id, "the bot was not itself", created_by=None, master_key=MASTER_KEY, rematch=True
-        )
+    match_id = world.one(select(StoredMatch.id).where(StoredMatch.table_no == 2))
+    world.void(match_id, "the bot was not itself", rematch=True)
 
     assert go_on(world.database, tournament_id) == []
     scripted.play_due(world.database, tournament_id)

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -45,11 +45,16 @@ def banned() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def phrases() -> list[tuple[str, frozenset[str], re.Pattern[str], str]]:
-    """Return each banned phrase, its words, the pattern that finds it in lower-case text, and what replaces it."""
-    return [
-        (phrase, frozenset(WORD.findall(phrase)), _pattern(phrase), use) for phrase, use in banned()["phrases"].items()
-    ]
+def phrases() -> dict[str, list[tuple[str, frozenset[str], re.Pattern[str], str]]]:
+    """Return each banned phrase, its words, the pattern that finds it in lower-case text, and what replaces it.
+
+    They are listed by their longest word.
+    """
+    listed = defaultdict(list)
+    for phrase, use in banned()["phrases"].items():
+        words = WORD.findall(phrase)
+        listed[max(words, key=len)].append((phrase, frozenset(words), _pattern(phrase), use))
+    return listed
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
@@ -83,11 +88,11 @@ def offences(root: Path = ROOT, paths: list[str] | None = None) -> list[Offence]
         text = (root / path).read_text()
         found += names_of_file(path)
         if path.endswith(".py"):
-            tree = ast.parse(text)
+            nodes = list(ast.walk(ast.parse(text)))
             product = is_product(path)
-            found += in_python(path, text, tree, product=product)
+            found += in_python(path, text, nodes, product=product)
             if product:
-                classes += [(node.name, path, node.lineno) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+                classes += [(node.name, path, node.lineno) for node in nodes if isinstance(node, ast.ClassDef)]
         else:
             found += in_prose(path, 1, text)
     found += repeated(classes)
@@ -117,10 +122,10 @@ def names_of_file(path: str) -> Iterator[Offence]:
         yield Offence(path, 1, "module", name, words[name])
 
 
-def in_python(path: str, text: str, tree: ast.Module, *, product: bool) -> Iterator[Offence]:
+def in_python(path: str, text: str, nodes: list[ast.AST], *, product: bool) -> Iterator[Offence]:
     docstrings: set[ast.Constant] = set()
     strings: list[ast.Constant] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             strings.append(node)
         elif isinstance(node, ast.Module | ast.ClassDef | Function) and node.body:
@@ -220,9 +225,9 @@ def _comment(line: str, number: int, spans: dict[int, ast.Constant]) -> str | No
 def in_prose(path: str, line: int, text: str) -> Iterator[Offence]:
     lower = text.lower()
     words = set(WORD.findall(lower))
-    for phrase, parts, pattern, use in phrases():
-        if parts <= words:
-            for match in pattern.finditer(lower):
+    for word in words & phrases().keys():
+        for phrase, parts, pattern, use in phrases()[word]:
+            for match in pattern.finditer(lower) if parts <= words else ():
                 yield Offence(path, line + lower.count("\n", 0, match.start()), "phrase", phrase, use)
 
 

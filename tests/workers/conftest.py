@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
 from referee.audit.database_audit import audit
-from referee.bots import bots, handshakes
+from referee.bots import bots
 from referee.bots.bots import Quotas
 from referee.bots.tables import Bot
 from referee.games import catalogue
@@ -32,9 +33,8 @@ from referee.matches.tables import MatchSeat, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
 from referee.version import RELEASE
-from referee.workflows.bots import handshake_results
 from tests.database.databases import kept, sqlite_url
-from tests.database.world import Transactions, certify, manifest_of
+from tests.database.world import Transactions, manifest_of, verify_all
 from tests.surroundings import MASTER_KEY, settings_for
 from workers.database_thread import DatabaseThread
 from workers.runner import Runner
@@ -144,21 +144,21 @@ class World(Transactions):
 
     def enlist(self, url: str) -> Bot:
         """Create an owner with one bot at this address."""
-        number = len(self.bot_ids) + 1
+        return self.write(self._enlist, url)
+
+    def enlist_verified(self, urls: Sequence[str], version: str = RELEASE, *, most: int = 100) -> list[Bot]:
+        """Create bots with a handshake, and with a check of this version that passed in all games."""
         with self.database.write() as session:
-            owner = accounts.create_account(session, f"Owner {number}")
-            bot = bots.register(session, owner.id, f"Bot {number}", url, quotas=Quotas(per_host=1_000, per_group=1_000))
+            made = [self._enlist(session, url) for url in urls]
+            verify_all(session, [bot.id for bot in made], manifest_of(version, sorted(catalogue()), most))
+        return made
+
+    def _enlist(self, session: Session, url: str) -> Bot:
+        number = len(self.bot_ids) + 1
+        owner = accounts.create_account(session, f"Owner {number}")
+        bot = bots.register(session, owner.id, f"Bot {number}", url, quotas=Quotas(per_host=1_000, per_group=1_000))
         self.bot_ids.append(bot.id)
         return bot
-
-    def verify(self, bot_id: str, version: str = RELEASE, *, most: int = 100) -> None:
-        """Record a handshake, and a check of this version that passed in all games."""
-        manifest = manifest_of(version, sorted(catalogue()), most)
-        with self.database.write() as session:
-            certify(session, bot_id, manifest)
-            (claimed,) = handshakes.claim_due_handshakes(session)
-            assert claimed.bot_id == bot_id
-            handshake_results.finish_handshake(session, bot_id, claimed.epoch, {"ok": True}, manifest)
 
     def secret_of(self, bot: Bot) -> str:
         return bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
@@ -248,17 +248,16 @@ class World(Transactions):
     ) -> AsyncIterator[list[House]]:
         """Serve, register and verify house bots; their certificates of this ``version`` are old."""
         async with AsyncExitStack() as stack:
-            served = []
+            served: list[House] = []
             for one in wanted:
                 if isinstance(one, House):
                     house = await one.start("127.0.0.1", 0)
                 else:
-                    house = await serve(one, latency_ms=latency_ms, seed=len(self.bot_ids))
+                    house = await serve(one, latency_ms=latency_ms, seed=len(self.bot_ids) + len(served))
                 stack.push_async_callback(house.close)
-                bot = self.enlist(house.url)
-                house.secret = self.secret_of(bot)
-                self.verify(bot.id, version)
                 served.append(house)
+            for house, bot in zip(served, self.enlist_verified([house.url for house in served], version), strict=True):
+                house.secret = self.secret_of(bot)
             yield served
 
     async def play(

@@ -99,8 +99,7 @@ async def test_K30_a_match_goes_on_beside_very_many_bots_that_never_answer(world
 
     async with world.houses("first", "first"), Victim().serving(SILENT_BOTS // 2) as silent:
         fair = world.bot_ids[:2]
-        for url in silent.urls * 2:
-            world.verify(world.enlist(url).id, most=8)
+        world.enlist_verified(silent.urls * 2, most=8)
         bot_ids = world.bot_ids[2:]
         owners = [world.bot(bot_id).owner_id for bot_id in bot_ids[:ORGANISERS]]
         for number, pair in enumerate(zip(bot_ids[::2], bot_ids[1::2], strict=True)):

@@ -68,23 +68,17 @@ def test_two_runners_are_woken_however_often_and_by_however_many_it_is_said(serv
     assert all(job_id.startswith("wake-") for job_id in waiting(redis))
 
 
-def test_those_that_play_already_do_not_keep_others_asleep(redis: Redis) -> None:
+def test_neither_those_that_play_already_nor_matches_to_be_played_alone_keep_others_asleep(redis: Redis) -> None:
     queues.wake(redis)
     playing = waiting(redis)
     redis.delete(queues.queue(redis).key)  # popped by workers; their jobs exist while they play
-
-    queues.wake(redis)
-
-    assert len({*playing, *waiting(redis)}) == 2 * queues.WAITING
-
-
-def test_matches_to_be_played_alone_do_not_keep_other_work_waiting(redis: Redis) -> None:
     for number in range(queues.WAITING + 1):
         queues.wake_alone(redis, f"mat_{number}")
 
     queues.wake(redis)
 
-    assert sum(job_id.startswith("wake-") for job_id in waiting(redis)) == queues.WAITING
+    woken = {job_id for job_id in waiting(redis) if job_id.startswith("wake-")}
+    assert len(woken | {*playing}) == 2 * queues.WAITING
 
 
 def test_a_match_to_be_played_alone_is_sent_once_while_its_job_waits_or_runs(redis: Redis) -> None:
@@ -93,6 +87,8 @@ def test_a_match_to_be_played_alone_is_sent_once_while_its_job_waits_or_runs(red
         assert queues.wake_alone(redis, "mat_1")
     (job,) = runners.jobs
     assert (job.func_name, job.args, job.description) == (queues.RUN_ALONE, ["mat_1"], "runner mat_1")
+    stored = redis.hget(f"rq:job:{job.id}", "data")  # no pickle
+    assert json.loads(zlib.decompress(stored)) == [queues.RUN_ALONE, None, ["mat_1"], {}]  # type: ignore[arg-type]
 
     redis.delete(runners.key)  # popped
     with redis.pipeline() as pipeline:
@@ -169,13 +165,6 @@ def test_a_worker_warns_of_a_redis_that_fails_once_a_minute(caplog: pytest.LogCa
     assert [entry.message for entry in caplog.records] == [failed, failed, "redis_writes_resumed", failed]
 
 
-def test_a_job_carries_no_pickle(redis: Redis) -> None:
-    queues.wake_alone(redis, "mat_1")
-
-    stored = redis.hget(f"rq:job:{waiting(redis)[0]}", "data")
-    assert json.loads(zlib.decompress(stored)) == [queues.RUN_ALONE, None, ["mat_1"], {}]  # type: ignore[arg-type]
-
-
 def test_without_redis_nobody_is_woken_and_nobody_is_hurt(tmp_path: Path) -> None:
     with queues.connect(embedded_redis.socket_url(tmp_path / "nobody.sock")) as nobody:
         assert not queues.wake(nobody)
@@ -212,6 +201,7 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
     stopped.set()
     announcer.notify()
     listening.join(10)
+    announcer.close()
     assert not listening.is_alive()
 
 

@@ -6,7 +6,9 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.ladders.tables import Rating
+from referee.matches import matches
 from referee.matches.logs.recording import MatchUpdate
+from referee.matches.queue import claims
 from referee.matches.tables import Fault
 from tests.workers.conftest import PATIENT, SHORT, First, Scripted, World, hang_up, serving, until
 from workers import match_runner
@@ -134,6 +136,23 @@ async def test_K5_a_runner_told_to_stop_gives_its_match_back_and_another_goes_on
     assert (match.status, match.epoch) == ("finished", 2)
     assert world.lines(match_id)[: len(before)] == before
     assert world.verified(match_id).ok
+
+
+async def test_F1_a_runner_whose_claim_was_taken_over_writes_nothing_more(world: World) -> None:
+    async with world.houses("first", "random", latency_ms=5) as houses:
+        match_id = world.arrange("pool-nap", world.bot_ids)
+        async with world.running(to_the_end=True):
+            await until(lambda: houses[1].decisions > 5)
+            with world.database.write() as session:
+                matches.get_match(session, match_id).epoch += 1
+                rows = len(world.lines(match_id))
+        assert len(world.lines(match_id)) <= rows + 2
+        world.write(claims.release_claims, [claims.Claim(match_id, 2)])
+        await world.run()
+
+    assert world.status(match_id) == "finished"
+    assert world.verified(match_id).ok
+    assert world.differences() == []
 
 
 async def test_K32_a_secret_rotated_in_mid_match_signs_for_old_and_new(world: World) -> None:

@@ -39,32 +39,27 @@ def found(world: World) -> list[str]:
     return [str(difference) for difference in world.listed(audit)]
 
 
-def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) -> None:
+def test_F1_a_finished_match_is_one_result_one_log_and_moved_ratings_even_if_delivered_twice(world: World) -> None:
     seated = world.bots(3)
-    result = world.play(seated)
+    claim, match = world.played_out(seated)
+    result = world.ended(claim, match, 0)
+
+    with pytest.raises(StaleEpoch):
+        world.ended(claim, match, 0)
 
     with world.database.read() as session:
-        match = matches.get_match(session, result.match_id)
-        seats = matches.seats_of(session, [match.id])[match.id]
+        stored = matches.get_match(session, result.match_id)
+        seats = matches.seats_of(session, [stored.id])[stored.id]
         changes = {row.bot_id: row for row in session.scalars(select(RatingChange))}
-    assert (match.status, result.bots) == ("finished", seated)
+    assert (stored.status, result.bots) == ("finished", seated)
     assert [seat.placement for seat in seats] == result.placements
     expected = exchange(
         [Seat(START, K_NEW, bot, place) for bot, place in zip(seated, result.placements, strict=True)], {}
     )
     assert [changes[bot].after - changes[bot].before for bot in seated] == expected
     assert (count(world, LogRow), count(world, SealedAnswer), count(world, MatchLog)) == (0, 0, 1)
+    assert (count(world, Result), count(world, RatingChange)) == (1, 3)
     assert found(world) == []
-
-
-def test_F1_a_result_delivered_twice_counts_once(world: World) -> None:
-    claim, match = world.played_out()
-    world.ended(claim, match, 0)
-
-    with pytest.raises(StaleEpoch):
-        world.ended(claim, match, 0)
-
-    assert (count(world, Result), count(world, RatingChange)) == (1, 2)
 
 
 def test_F1_two_runners_that_both_play_to_the_end_make_one_result(world: World) -> None:

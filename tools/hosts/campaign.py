@@ -16,7 +16,7 @@ from tools.hosts.lan import Lan
 from tools.hosts.scenarios import CUT_S, SCENARIOS, WARM_UP_S, ScenarioContext, ScenarioNotTested
 from tools.hosts.service import DATABASE, REDIS, DistributedService
 from tools.hosts.silences import Window, WindowReport, measure_window
-from tools.hosts.workload import Workload
+from tools.hosts.workload import LATENCY_MS, Workload
 
 API_HOSTS, WORKER_HOSTS, OPEN_MATCHES = 2, 3, 24
 SHIFTS_S = {"api1": 60, "worker1": 60, "api2": -60, "worker2": -60}  # two minutes between the extremes
@@ -29,6 +29,8 @@ class Size(NamedTuple):
     workers: int = WORKER_HOSTS
     open_matches: int = OPEN_MATCHES
     cut_s: float = CUT_S
+    latency_ms: int = LATENCY_MS  # of the fastest bot
+    most_rounds: int = 5  # of a match
 
     @property
     def names(self) -> list[str]:
@@ -83,8 +85,8 @@ def start_database(stack: ExitStack, lan: Lan, **settings: object) -> postgres.S
 def start_workload(site: DistributedService, bots: RandomBots, rng: Random, size: Size) -> Workload:
     """Start all hosts, and return when each is at work."""
     site.redis()
-    Workload.enlist_bots(site, bots)
-    workload = Workload(site, bots, rng, open_matches=size.open_matches)
+    Workload.enlist_bots(site, bots, size.latency_ms)
+    workload = Workload(site, bots, rng, open_matches=size.open_matches, most_rounds=size.most_rounds)
     context = ScenarioContext(site, workload)
     for name in [*context.apis, *context.workers]:
         site.hosts[name].is_kept = True

@@ -25,7 +25,7 @@ from tools.hosts.lan import Host, Lan
 DATABASE, REDIS = "database", "redis"
 API_PORT, REDIS_PORT = 8000, 6379
 GUNICORN: Final = (
-    f"gunicorn api.wsgi:app --bind 0.0.0.0:{API_PORT} --worker-class api.gunicorn_worker.TimeoutWorker --workers 2 "
+    f"gunicorn api.wsgi:app --bind 0.0.0.0:{API_PORT} --worker-class api.gunicorn_worker.TimeoutWorker --workers 1 "
     "--threads 32 --keep-alive 30 --graceful-timeout 20 --timeout 60 --no-control-socket"
 )
 ROLES: Final = {"api": {"api": GUNICORN, "scheduler": "workers.scheduler"}, "worker": {"worker": "workers.worker"}}

@@ -11,7 +11,7 @@ from referee.matches.states import PLAYABLE
 from tools.chaos.bots import RandomBots
 from tools.hosts.service import DistributedService
 
-BOTS, FASTEST_MS, STEP_MS = 4, 40, 40
+BOTS, LATENCY_MS = 4, 40  # the second bot takes twice as long, and so on
 TIME = {"budget_ms": 60_000, "bank_ms": 60_000}
 PATIENCE_S = 240.0
 ROWS_EACH_S = 3.0
@@ -20,17 +20,19 @@ ROWS_EACH_S = 3.0
 class Workload:
     """Arrange matches of bots that answer at random, through the API, so that ``open_matches`` are never over."""
 
-    def __init__(self, site: DistributedService, bots: RandomBots, rng: Random, *, open_matches: int) -> None:
+    def __init__(
+        self, site: DistributedService, bots: RandomBots, rng: Random, *, open_matches: int, most_rounds: int
+    ) -> None:
         self.site, self.bots, self.rng = site, bots, rng
-        self.open_matches = open_matches
+        self.open_matches, self.most_rounds = open_matches, most_rounds
         self.client = site.create_client()
         self.rows: dict[str, list[bytes]] = {}
         self._rows_due = 0.0
 
     @staticmethod
-    def enlist_bots(site: DistributedService, bots: RandomBots) -> None:
-        for number in range(BOTS):
-            site.enlist(bots.serve_random(latency_ms=FASTEST_MS + STEP_MS * number, host=site.lan.bots_address))
+    def enlist_bots(site: DistributedService, bots: RandomBots, latency_ms: int) -> None:
+        for number in range(1, BOTS + 1):
+            site.enlist(bots.serve_random(latency_ms=latency_ms * number, host=site.lan.bots_address))
 
     def play(self, seconds: float) -> None:
         """Keep matches open for so long."""
@@ -58,12 +60,12 @@ class Workload:
             if time.monotonic() > self._rows_due:
                 self._keep_rows()
                 self._rows_due = time.monotonic() + ROWS_EACH_S
-        time.sleep(0.1)
+        time.sleep(0.25)
 
     def _arrange(self) -> None:
         for _ in range(self.open_matches - self._count_open()):
             seats = self.rng.sample(self.site.bot_ids, self.rng.randint(2, BOTS))
-            game, rounds = self.rng.choice(["pool-nap", "saint-poker"]), self.rng.randint(2, 5)
+            game, rounds = self.rng.choice(["pool-nap", "saint-poker"]), self.rng.randint(2, self.most_rounds)
             new_match = {"game": game, "bots": seats, "options": {"rounds": rounds}, "rated": True, "time": TIME}
             self.client.arrange(new_match)
         self.client.send_waiting()

@@ -24,11 +24,14 @@ START_S = 60.0  # limit of CPU time for tests that have not been measured yet
 class Copy:
     """Manage a copy of the project, and a process in it that runs tests without importing pytest again."""
 
-    def __init__(self, folder: Path, committed: bool, *, fresh: bool = True) -> None:
-        """Copy the project to this folder, or use the copy that an earlier process left there."""
+    def __init__(
+        self, folder: Path, committed: bool, *, fresh: bool = True, compiled: Sequence[str] = PACKAGES
+    ) -> None:
+        """Copy the project to this folder and compile a part, or use the copy that an earlier process left there."""
         self.folder = folder
         if fresh:
             self._copy_project(committed)
+            subprocess.run([sys.executable, "-m", "compileall", "-q", *compiled], cwd=folder, check=True)
         surroundings = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         surroundings["PYTHONPATH"] = str(folder)  # for the processes that tests start
         surroundings.pop("PYTEST_ADDOPTS", None)
@@ -54,7 +57,6 @@ class Copy:
                 shutil.copytree(ROOT / name, folder / name)  # with dates and compiled modules
             else:
                 shutil.copy2(ROOT / name, folder / name)
-        subprocess.run([sys.executable, "-m", "compileall", "-q", *PACKAGES], cwd=folder, check=True)
 
     def __enter__(self) -> Self:
         return self

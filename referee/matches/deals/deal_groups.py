@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, delete, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
@@ -15,8 +15,8 @@ from referee.errors import NotFound, RefereeError
 from referee.master_keys import key_ring
 from referee.match.chance import commitment
 from referee.match.reveal import EndedOpening, Reveal
-from referee.matches.states import OPEN, UNREVEALED, DealGroupState
-from referee.matches.tables import DealGroup, FailedNonce, GroupToClose, StoredMatch
+from referee.matches.states import DealGroupState
+from referee.matches.tables import DealGroup, FailedNonce, GroupToClose
 
 SEED_BYTES = 32
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
@@ -79,17 +79,6 @@ def list_groups_to_close(session: Session, *, limit: int = 100) -> list[str]:
 def remove_group_to_close(session: Session, group_id: str) -> None:
     """Remove a group from this list. Close it afterwards, so that a match that is cancelled meanwhile counts."""
     session.execute(delete(GroupToClose).where(GroupToClose.group_id == group_id))
-
-
-def list_unclosed_groups(session: Session) -> list[str]:
-    """Return ids of groups that are not revealed although all their matches have ended.
-
-    The search looks at all groups that are not revealed.
-    """
-    of_group = select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id)
-    has_ended = and_(~of_group.where(StoredMatch.status.in_(OPEN)).exists(), of_group.exists())
-    query = select(DealGroup.id).where(DealGroup.state.in_(UNREVEALED), has_ended)
-    return list(session.scalars(query))
 
 
 def load_reveal(session: Session, group: DealGroup | GroupToReveal, master_key: bytes) -> Reveal:

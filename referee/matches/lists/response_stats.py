@@ -1,9 +1,9 @@
-"""Compute a bot's response times and faults per version and day from the logs of its last matches."""
+"""Compute a bot's response times and faults per version from the logs of its last matches."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -17,19 +17,16 @@ from referee.matches.tables import DealGroup, MatchLog, MatchSeat, ReportedError
 
 MAX_MATCHES: Final = 200  # most recent matches that are read, at about two milliseconds per log
 
-Key = tuple[str | None, date | None]
-
 
 @dataclass
 class ResponsePeriod:
-    """Sum up the matches of one version of a bot, on one day or on all days.
+    """Sum up the matches of one version of a bot.
 
     ``first_at`` and ``last_at`` are the times at which the first and the last of them ended. ``ms`` has the response
     time to each question.
     """
 
     version: str | None
-    day: date | None
     first_at: datetime
     last_at: datetime
     matches: int = 0
@@ -83,13 +80,12 @@ def _read_match(session: Session, row: Any) -> TimedMatch:
     return TimedMatch(row.id, row.version, row.finished_at, answers, row.errors or 0)
 
 
-def group_by_period(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[ResponsePeriod]:
-    """Group matches by version, or by version and day (UTC). Return the groups, the latest first."""
-    found: dict[Key, ResponsePeriod] = {}
+def group_by_version(played: Sequence[TimedMatch]) -> list[ResponsePeriod]:
+    """Group matches by version. Return the groups, the latest first."""
+    found: dict[str | None, ResponsePeriod] = {}
     for match in played:
-        day = match.finished_at.date() if by_day else None
-        new = ResponsePeriod(match.version, day, match.finished_at, match.finished_at)
-        stretch = found.setdefault((match.version, day), new)
+        new = ResponsePeriod(match.version, match.finished_at, match.finished_at)
+        stretch = found.setdefault(match.version, new)
         stretch.first_at = min(stretch.first_at, match.finished_at)
         stretch.last_at = max(stretch.last_at, match.finished_at)
         stretch.matches += 1

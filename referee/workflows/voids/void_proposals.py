@@ -36,21 +36,10 @@ def void_or_propose(session: Session, account: Account, wanted: VoidRequest, *, 
     A match that is stuck, or whose result counts nowhere, is voided immediately. Raise ``Conflict`` as ``void_match``
     does, and for a match that somebody has proposed to void already.
     """
-    tournament, matches, _ = voiding.lock_matches_to_void(
-        session, wanted.match_id, wanted.reason, whole_group=wanted.whole_group
-    )
+    tournament, matches, _ = voiding.lock_matches_to_void(session, wanted)
     counted = any(voiding.counts_somewhere(match) for match in matches)
     if not counted or may_decide(session, account, matches):
-        done = voiding.void_match(
-            session,
-            wanted.match_id,
-            wanted.reason,
-            created_by=account.id,
-            master_key=master_key,
-            rematch=wanted.rematch,
-            whole_group=wanted.whole_group,
-        )
-        return VoidOutcome(done, None)
+        return VoidOutcome(voiding.void_match(session, wanted, created_by=account.id, master_key=master_key), None)
     if proposed := voids.find_proposal(session, wanted.match_id):
         raise Conflict(f"The void of this match is proposed already ({proposed.id}) and waits for its confirmation.")
     obstacle = rematches.find_obstacle(session, tournament, matches)
@@ -69,16 +58,8 @@ def confirm(session: Session, account: Account, void_id: str, *, master_key: byt
     if row.proposed_by == account.id:
         raise Forbidden("A void must be confirmed by an account other than the one that proposed it.")
     voids.decide(session, void_id, VoidState.CONFIRMED, account.id)
-    return voiding.void_match(
-        session,
-        row.match_id,
-        row.reason,
-        created_by=account.id,
-        master_key=master_key,
-        rematch=row.rematch,
-        whole_group=row.whole_group,
-        recorded=True,
-    )
+    wanted = VoidRequest(row.match_id, row.reason, row.whole_group, row.rematch)
+    return voiding.void_match(session, wanted, created_by=account.id, master_key=master_key, recorded=True)
 
 
 def decline(session: Session, account: Account, void_id: str) -> MatchVoid:

@@ -46,15 +46,7 @@ class VoidReport:
 
 
 def void_match(
-    session: Session,
-    match_id: str,
-    reason: str,
-    *,
-    created_by: str | None,
-    master_key: bytes,
-    rematch: bool | None = False,
-    whole_group: bool = False,
-    recorded: bool = False,
+    session: Session, wanted: VoidRequest, *, created_by: str | None, master_key: bytes, recorded: bool = False
 ) -> VoidReport:
     """Void a finished or stuck match. With ``rematch``, create a match with fresh cards in its place.
 
@@ -67,43 +59,42 @@ def void_match(
     ``whole_group``, and for a rematch that is impossible because the tournament is over, the bracket has advanced,
     the match was replaced once already, or a bot withdrew or cannot play.
     """
-    tournament, matches, kind = lock_matches_to_void(session, match_id, reason, whole_group=whole_group)
+    tournament, matches, kind = lock_matches_to_void(session, wanted)
     obstacle = rematches.find_obstacle(session, tournament, matches)
-    if rematch and obstacle:
+    if wanted.rematch and obstacle:
         raise Conflict(obstacle)
     played = [match.id for match in matches if match.status == MatchState.FINISHED]
-    done = _end_matches(session, matches, reason, created_by, master_key, void_stuck=True)
+    done = _end_matches(session, matches, wanted.reason, created_by, master_key, void_stuck=True)
     if played and not recorded:
-        wanted = VoidRequest(match_id, reason, whole_group, rematch)
         voids.record_void(session, wanted, VoidState.CONFIRMED, account_id=created_by)
     replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
-    if rematch:
+    if wanted.rematch:
         done.rematches = rematches.create_rematches(session, replaced, kind, tournament, master_key)
-    elif rematch is None and obstacle is None and tournament is not None:
+    elif wanted.rematch is None and obstacle is None and tournament is not None:
         with suppress(Conflict):  # raised before anything is written
             done.rematches = rematches.create_rematches(session, replaced, kind, tournament, master_key)
     return done
 
 
 def lock_matches_to_void(
-    session: Session, match_id: str, reason: str, *, whole_group: bool
+    session: Session, wanted: VoidRequest
 ) -> tuple[Tournament | None, list[StoredMatch], DealSharing]:
     """Lock the tournament and the matches that a void concerns; return them and how they share their cards.
 
     Everything that voids matches or decides about it takes these locks first, in this order, to prevent deadlocks.
     Raise ``NotFound``, ``BadOption`` and ``Conflict`` as ``void_match`` does.
     """
-    _check_reason(reason)
-    group_id = session.scalar(select(StoredMatch.group_id).where(StoredMatch.id == match_id))
+    _check_reason(wanted.reason)
+    group_id = session.scalar(select(StoredMatch.group_id).where(StoredMatch.id == wanted.match_id))
     if group_id is None:
-        raise NotFound("match", match_id)
+        raise NotFound("match", wanted.match_id)
     tournament = _lock_tournament(session, group_id)
     counted = select(DealGroup.kind, func.count()).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
     kind, count = session.execute(counted.where(DealGroup.id == group_id).group_by(DealGroup.kind)).one()
-    if kind == DealSharing.DUPLICATE and count > 1 and not whole_group:
+    if kind == DealSharing.DUPLICATE and count > 1 and not wanted.whole_group:
         raise Conflict(f"The match is one of {count} that share cards and bots; void them all with whole_group.")
-    matches = _lock_matches(session, group_id, None if whole_group else match_id)
-    (asked,) = (match for match in matches if match.id == match_id)
+    matches = _lock_matches(session, group_id, None if wanted.whole_group else wanted.match_id)
+    (asked,) = (match for match in matches if match.id == wanted.match_id)
     if asked.status not in (MatchState.FINISHED, MatchState.STUCK):
         raise Conflict(f"The match is {asked.status}; only finished or stuck matches can be voided.")
     return tournament, matches, kind

@@ -11,15 +11,9 @@ from referee_extras.notifications.tables import NotificationsTable, ReportedResu
 
 revision = "1001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     NotificationsTable.metadata.create_all(op.get_bind())
     last = select(literal(1), func.coalesce(func.max(Result.seq), 0))
     op.execute(insert(ReportedResults).from_select(["id", "seq"], last))
-
-
-def downgrade() -> None:
-    raise NotImplementedError("There is no way back: restore a backup.")

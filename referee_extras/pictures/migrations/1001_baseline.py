@@ -9,13 +9,7 @@ from referee_extras.pictures.tables import PicturesTable
 
 revision = "1001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     PicturesTable.metadata.create_all(op.get_bind())
-
-
-def downgrade() -> None:
-    raise NotImplementedError("There is no way back: restore a backup.")

@@ -9,13 +9,7 @@ from referee_extras.retention.tables import RetentionTable
 
 revision = "1001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     RetentionTable.metadata.create_all(op.get_bind())
-
-
-def downgrade() -> None:
-    raise NotImplementedError("There is no way back: restore a backup.")

@@ -42,13 +42,19 @@ def test_before_the_start_it_shows_the_entrants(service: Service, organiser: Per
         read(anonymous, f"/tournaments/{unseen}/hall", 404)
 
 
-def test_the_clock_runs_to_the_time_at_which_the_tournament_starts(organiser: Person, anonymous: FlaskClient) -> None:
+def test_the_clock_runs_to_the_start_of_the_tournament_and_of_the_next_round(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
     starts_at = (datetime.now(UTC) + timedelta(hours=1)).replace(microsecond=0)
     page = hall(anonymous, opened(organiser, starts_at=starts_at.isoformat()))
 
     until, now = re.search('data-until="([^"]+)" data-now="([^"]+)"', page).groups()  # type: ignore[union-attr]
     assert datetime.fromisoformat(until) == starts_at
     assert abs(datetime.fromisoformat(now) - datetime.now(UTC)) < timedelta(minutes=5)
+    terms = {"rated": False, "format": "swiss", "format_options": {"rounds": 2}, "round_minutes": 60}
+    paced = started(service, organiser, 4, **terms)
+    play(service, paced)
+    assert "Round 2 starts <b" in hall(anonymous, paced)
 
 
 @pytest.mark.parametrize("format", ["swiss", "knockout"])
