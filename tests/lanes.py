@@ -13,20 +13,12 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 WAITING = "tests/end_to_end/"
 BROWSER = "tests/browser/"  # one Chromium, one service, one record for all of them
 FIRST = (BROWSER, "tests/test_types.py")  # the longest, so that no process is left with one of them at the end
-BESIDE_NO_BROWSER = (  # they add network interfaces to the machine, at which Chromium gives up what it is loading
-    *("tests/end_to_end/test_chaos.py", "tests/end_to_end/test_hosts.py"),
-    *("tests/tools/test_hosts.py", "tests/botclient/test_unsent_requests.py"),
-)
-
-
 SERVICE = "tests/cli/service/"  # one service for all of them
 
 
 def unit_of(test_id: str) -> str:
     """Return the unit of a test: its file, or that of all tests that share the browser or a service."""
-    if test_id.startswith((BROWSER, *BESIDE_NO_BROWSER)):
-        return BROWSER
-    return SERVICE if test_id.startswith(SERVICE) else test_id.partition("::")[0]
+    return next((shared for shared in (BROWSER, SERVICE) if test_id.startswith(shared)), test_id.partition("::")[0])
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types

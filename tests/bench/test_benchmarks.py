@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
-from random import Random
 from runpy import run_module
 from typing import Any
 
@@ -16,9 +15,6 @@ import bench
 from bench.__main__ import NAMES, flatten
 from bench.measure import describe_machine, significant
 from bench.peers.__main__ import compare_with_ours
-from bench.playouts import draw, play
-from referee.games import catalogue
-from referee.games.state import State
 
 LIMIT_S = 240
 LONG = {  # each starts several processes or fills large databases
@@ -104,29 +100,3 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(member)
     else:
         yield value
-
-
-SAINT_POKER = catalogue()["saint-poker"]
-
-
-def test_chance_brings_a_permutation_of_a_deck_and_a_member_of_a_draw() -> None:
-    rng = Random(1)
-    deck = [str(number) for number in range(52)]
-
-    brought = draw({"kind": "deck", "cards": deck}, rng)
-
-    assert brought != deck
-    assert sorted(brought) == sorted(deck)
-    assert draw({"kind": "draw", "what": "seat", "among": [3, 4]}, rng) in (3, 4)
-
-
-def test_as_many_decisions_are_made_as_requested_and_each_is_observed() -> None:
-    seen: list[int] = []
-
-    def observe(state: State, seat: int) -> None:
-        seen.append(seat)
-
-    play(SAINT_POKER, 2, 90, Random(1))
-    play(SAINT_POKER, 2, 90, Random(1), observe)
-
-    assert len(seen) == 90

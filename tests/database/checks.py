@@ -30,16 +30,13 @@ def called(world: World, bot_id: str, version: str = "1.0", *, with_check: bool 
 
 
 def claimed(world: World) -> ClaimedCheck:
-    with world.database.write() as session:
-        (one,) = check_claims.claim_due(session, 3)
-        return one
+    (one,) = world.write(check_claims.claim_due, 3)
+    return one
 
 
 def ended(world: World, one: ClaimedCheck, passed: Mapping[str, int], version: str | None = "1.0") -> None:
-    with world.database.write() as session:
-        check_results.finish_check(
-            session, one, CheckOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"])
-        )
+    outcome = CheckOutcome(version, BOTH, passed, PROTOCOL, {"verdict": "…"}, ["budget"])
+    world.write(check_results.finish_check, one, outcome)
 
 
 def checked(world: World, passed: Mapping[str, int] = BOTH, version: str = "1.0") -> None:
@@ -56,8 +53,7 @@ def newcomer(world: World) -> str:
 
 
 def row_of(world: World, bot_id: str) -> Check:
-    with world.database.read() as session:
-        return session.get_one(Check, bot_id)
+    return world.get_one(Check, bot_id)
 
 
 def held(world: World, bot_id: str) -> list[tuple[str, dict[str, Any], str | None]]:
@@ -73,9 +69,8 @@ def lacking(world: World, bot_id: str, game: str = GAME) -> str | None:
 
 
 def preflight_of(world: World, tournament_id: str, bot_id: str) -> tuple[str, str | None]:
-    with world.database.read() as session:
-        entry = session.get_one(TournamentEntry, (tournament_id, bot_id))
-        return entry.preflight, entry.preflight_reason
+    entry = world.get_one(TournamentEntry, (tournament_id, bot_id))
+    return entry.preflight, entry.preflight_reason
 
 
 def playing_in(world: World, tournament_id: str) -> set[str]:
@@ -88,5 +83,4 @@ def playing_in(world: World, tournament_id: str) -> set[str]:
 
 
 def change(world: World, bot_id: str, **values: Any) -> None:
-    with world.database.write() as session:
-        session.execute(update(Check).where(Check.bot_id == bot_id).values(**values))
+    world.execute(update(Check).where(Check.bot_id == bot_id).values(**values))

@@ -196,19 +196,8 @@ def _runs(folder: Path, identity: dict[str, Any]) -> bool:
 
 
 def _made(programs: Path, directory: Path, identity: dict[str, Any]) -> None:
-    options: list[str | Path] = [
-        "-D",
-        directory / "data",
-        "-U",
-        "referee",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--no-locale",
-        "--no-sync",
-    ]
-    command: list[str | Path] = [programs / "initdb", *options]
+    options = f"-D {directory}/data -U referee -A trust -E UTF8 --no-locale --no-sync"
+    command = [str(programs / "initdb"), *options.split()]
     made = subprocess.run(
         command, cwd=directory, capture_output=True, text=True, timeout=START_S, check=False, **identity
     )

@@ -47,14 +47,9 @@ def steps(dying: Dying, database: Database, tournament_id: str) -> None:
 def play_due(database: Database, tournament_id: str, limit: int | None = None) -> int:
     """End due matches of the tournament by the script, first tables first; return how many."""
     query = select(StoredMatch.id).where(StoredMatch.tournament_id == tournament_id, StoredMatch.status == "due")
+    query = query.order_by(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.id)
     with database.read() as session:
-        ids = list(
-            session.scalars(
-                query.order_by(
-                    StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.id
-                ).limit(limit)
-            )
-        )
+        ids = session.scalars(query.limit(limit)).all()
     for match_id in ids:
         play(database, match_id)
     return len(ids)
@@ -84,24 +79,19 @@ def luck(entrants: Sequence[str], table: str) -> list[int]:
 def shape(database: Database, tournament_id: str) -> Mapping[str, Any]:
     """Return all decisions of a tournament, without ids and times: rounds, matches with their groups, entries, end."""
     with database.read() as session:
+        tournament = session.get_one(Tournament, tournament_id)
         return {
-            "event": _event(session, tournament_id),
+            "event": (tournament.status, tournament.expected_matches),
             "rounds": _rounds(session, tournament_id),
             "matches": _matches(session, tournament_id),
             "entries": _entries(session, tournament_id),
         }
 
 
-def _event(session: Session, tournament_id: str) -> list[Any]:
-    tournament = session.get_one(Tournament, tournament_id)
-    return [tournament.status, tournament.expected_matches]
-
-
 def _rounds(session: Session, tournament_id: str) -> list[Any]:
-    query = (
-        select(TournamentRound).where(TournamentRound.tournament_id == tournament_id).order_by(TournamentRound.number)
-    )
-    return [(one.number, one.label, one.tables, one.byes, one.arranged) for one in session.scalars(query)]
+    query = select(TournamentRound).where(TournamentRound.tournament_id == tournament_id)
+    rounds = session.scalars(query.order_by(TournamentRound.number))
+    return [(one.number, one.label, one.tables, one.byes, one.arranged) for one in rounds]
 
 
 def _entries(session: Session, tournament_id: str) -> list[Any]:

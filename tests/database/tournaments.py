@@ -39,8 +39,7 @@ def enter(world: World, tournament_id: str, *bots: str) -> None:
 
 
 def start(world: World, tournament_id: str, *, draw_key: bytes = DRAW) -> None:
-    with world.database.write() as session:
-        starting.start(session, tournament_id, draw_key=draw_key)
+    world.write(starting.start, tournament_id, draw_key=draw_key)
 
 
 def answer_handshakes(database: Database, absent: Sequence[str] = ()) -> None:
@@ -51,12 +50,8 @@ def answer_handshakes(database: Database, absent: Sequence[str] = ()) -> None:
                 bot = session.get_one(Bot, handshake.bot_id)
                 manifest = manifest_of(bot.version or "1.0", bot.games, bot.max_concurrent_requests)
                 failed = {"ok": False, "challenge": {"ok": False, "code": "unreachable"}, "manifest": None}
-                if handshake.bot_id in absent:
-                    handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, failed, None)
-                else:
-                    handshake_results.finish_handshake(
-                        session, handshake.bot_id, handshake.epoch, {"ok": True}, manifest
-                    )
+                report = (failed, None) if handshake.bot_id in absent else ({"ok": True}, manifest)
+                handshake_results.finish_handshake(session, handshake.bot_id, handshake.epoch, *report)
 
 
 def go_on(database: Database, tournament_id: str) -> list[str]:
@@ -82,8 +77,7 @@ def begin(world: World, tournament_id: str, absent: Sequence[str] = ()) -> None:
 
 
 def progress_of(world: World, tournament_id: str) -> progress.Progress:
-    with world.database.read() as session:
-        return progress.load_progress(session, tournament_id)
+    return world.read(progress.load_progress, tournament_id)
 
 
 def play_all(world: World, tournament_id: str) -> None:

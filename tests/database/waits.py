@@ -42,8 +42,7 @@ def full(world: World) -> tuple[str, list[str]]:
 
 def registered(world: World) -> str:
     owner = world.account()
-    with world.database.write() as session:
-        return bots.register(session, owner, "New bot", "http://127.0.0.1:8998/").id
+    return world.write(bots.register, owner, "New bot", "http://127.0.0.1:8998/").id
 
 
 def steps_until(world: World, tournament_id: str, name: str) -> None:
@@ -56,9 +55,8 @@ def steps_until(world: World, tournament_id: str, name: str) -> None:
 def resting(world: World, **terms: Any) -> tuple[str, str]:
     """Return the bot with the bye among three in a Swiss, and its tournament."""
     tournament_id, _ = begun(world, 3, format="swiss", **terms)
-    with world.database.read() as session:
-        (one,) = session.get_one(TournamentRound, (tournament_id, 1)).byes
-        return str(one["entrant"]), tournament_id
+    (one,) = world.get_one(TournamentRound, (tournament_id, 1)).byes
+    return str(one["entrant"]), tournament_id
 
 
 def half_played(world: World) -> tuple[str, str, str]:
@@ -67,6 +65,4 @@ def half_played(world: World) -> tuple[str, str, str]:
     (first,) = world.claim()
     bot_id = world.finish(first).bots[0]
     go_on(world.database, tournament_id)
-    with world.database.read() as session:
-        other = session.scalars(select(StoredMatch.id).where(StoredMatch.status == "due")).one()
-    return tournament_id, bot_id, other
+    return tournament_id, bot_id, world.one(select(StoredMatch.id).where(StoredMatch.status == "due"))

@@ -14,7 +14,7 @@ from referee.runtime import parent_death
 from tests.end_to_end.forks import Fork
 
 PATIENCE_S = 60.0
-LOOK_S = 0.02
+LOOK_S = 0.05
 
 
 @dataclass

@@ -32,6 +32,6 @@ def test_whatever_is_injured_at_random_every_invariant_holds(tmp_path: Path, ser
     seed = SystemRandom().randrange(10**6)
     print(f"seed {seed}")
 
-    report = run_campaign(INJURIES, seed, tmp_path, longest_freeze_s=4.0, server=server)
+    report = run_campaign(INJURIES, seed, tmp_path, longest_freeze_s=4.0, open_matches=6, server=server)
 
     assert list_broken(report.findings) == [], f"seed {seed}\n{render_table(report.findings)}"

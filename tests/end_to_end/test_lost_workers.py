@@ -141,22 +141,14 @@ def test_K1_to_K4_another_worker_goes_on_from_the_recorded_answers_and_blames_no
     assert second.at - case.at < TOLERATED_S
 
 
-def test_K2_a_horse_dies_with_its_worker(aftermath: Aftermath) -> None:
+def test_K1_to_K4_a_horse_dies_with_its_worker_alone_late_ones_write_nothing_and_the_audit_is_clean(
+    aftermath: Aftermath,
+) -> None:
+    stopped = aftermath.cases["worker and horse stopped"]
+
     assert not aftermath.cases["worker killed"].horse_outlived
-
-
-def test_K3_a_worker_outlives_its_horse_and_works_on(aftermath: Aftermath) -> None:
     assert aftermath.cases["horse killed"].worker.alive
-
-
-def test_K4_a_runner_that_wakes_too_late_writes_nothing(aftermath: Aftermath) -> None:
-    case = aftermath.cases["worker and horse stopped"]
-
     assert aftermath.rows_before_waking == aftermath.rows_after_waking
-    assert case.horse_outlived
-    assert case.worker.alive
-
-
-def test_K1_to_K4_each_match_has_one_result_and_the_audit_is_clean(aftermath: Aftermath) -> None:
+    assert (stopped.horse_outlived, stopped.worker.alive) == (True, True)
     aftermath.service.check_all()
     assert aftermath.desk.trouble == []

@@ -55,9 +55,11 @@ class Campaign:
         seed: int,
         *,
         longest_freeze_s: float,
+        open_matches: int = OPEN_MATCHES,
         namespace: Namespace | None = None,
     ) -> None:
         self.service = service
+        self.open_matches = open_matches
         self.bots = bots
         self.namespace = namespace
         self.rng = Random(seed)
@@ -144,7 +146,7 @@ class Campaign:
     def _arrange(self) -> None:
         statuses = self.service.statuses()
         open_now = sum(statuses.get(status, 0) for status in PLAYABLE) + self.client.waiting
-        for _ in range(OPEN_MATCHES - open_now):
+        for _ in range(self.open_matches - open_now):
             seats = self.rng.sample(self.service.bot_ids, self.rng.randint(2, BOTS))
             new_match: dict[str, Any] = {"game": self.rng.choice(["pool-nap", "saint-poker"]), "bots": seats}
             self.client.arrange(
@@ -154,7 +156,7 @@ class Campaign:
 
     def _keep_rows(self) -> None:
         """Note recorded rows, for a comparison with the final logs."""
-        for match_id in self.client.match_ids[-2 * OPEN_MATCHES :]:
+        for match_id in self.client.match_ids[-2 * self.open_matches :]:
             self.rows[match_id] = max(self.service.lines(match_id), self.rows.get(match_id, []), key=len)
 
     def _all_ended(self) -> bool:
@@ -196,6 +198,7 @@ def run_campaign(
     folder: Path,
     *,
     longest_freeze_s: float = 20.0,
+    open_matches: int = OPEN_MATCHES,
     server: postgres.Server | None = None,
     namespace: Namespace | None = None,
     fault: str = "",
@@ -210,7 +213,12 @@ def run_campaign(
             service.allow_network(server.url_by_tcp("postgres", DATABASE_HOST), BOTS_HOST)
         if fault == "no unique result":
             planted.allow_two_results(service.database)
-        campaign = Campaign(service, bots, seed, longest_freeze_s=longest_freeze_s, namespace=namespace)
+        campaign = Campaign(
+            *(service, bots, seed),
+            longest_freeze_s=longest_freeze_s,
+            open_matches=open_matches,
+            namespace=namespace,
+        )
         report = campaign.run(injuries)
         if thorough:
             report.findings[Invariant.NO_LEFTOVERS] = campaign.look_for_leftovers()

@@ -1,7 +1,8 @@
 """A network of hosts on this machine: namespaces with an address each, connected by a switch. It needs root and ``ip``.
 
 The switch is a bridge in a namespace of its own, so that no firewall rule of this machine applies between the hosts.
-This process is connected too, with one address for itself and one for the bots.
+The thread that makes them is connected too, with an address for itself and one for the bots. It leaves the network of
+this machine meanwhile, which gets no new interface: Chromium would give up what it is loading.
 """
 
 import ctypes
@@ -10,7 +11,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -71,6 +72,7 @@ class Lan:
         self._tag = f"{PREFIX}-{os.getpid()}"
         self._switch = f"{self._tag}-switch"
         self._own = f"rh{os.getpid()}"
+        self._stack = ExitStack()
 
     @property
     def address(self) -> str:
@@ -90,11 +92,13 @@ class Lan:
 
     def __enter__(self) -> Self:
         _remove_abandoned()
-        self.network = _free_network()
+        self._stack.enter_context(_leave_network())
+        self._stack.callback(self._remove)
         try:
+            self.network = _free_network()
             self._connect()
         except BaseException:
-            self._remove()
+            self._stack.close()
             raise
         return self
 
@@ -122,12 +126,23 @@ class Lan:
         self.hosts[name] = Host(name, namespace, self._switch, port, address)
 
     def _remove(self) -> None:
-        _try_ip("link", "delete", self._own)
         for name in [*self.names, "switch"]:
             _try_ip("netns", "delete", f"{self._tag}-{name}")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._remove()
+        self._stack.close()
+
+
+@contextmanager
+def _leave_network() -> Iterator[None]:
+    """Move the current thread into a new network namespace, which has only ``lo``, while the block runs."""
+    with Path("/proc/thread-self/ns/net").open() as own:
+        _check(_libc.unshare(_CLONE_NEWNET))
+        try:
+            run_ip("link", "set", "lo", "up")
+            yield
+        finally:
+            _set_namespace(own.fileno())
 
 
 @contextmanager
@@ -159,7 +174,11 @@ def _free_network() -> str:
 
 
 def _set_namespace(descriptor: int) -> None:
-    if _libc.setns(descriptor, _CLONE_NEWNET):
+    _check(_libc.setns(descriptor, _CLONE_NEWNET))
+
+
+def _check(failed: int) -> None:
+    if failed:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
