@@ -44,7 +44,7 @@ def test_a_match_begins_with_its_seats(anonymous: FlaskClient, world: World, gam
 
 def test_those_who_share_the_first_place_are_all_named(anonymous: FlaskClient, world: World) -> None:
     bots = world.bots(2)
-    matches = (world.play(bots, game="saint-poker", options={"rounds": 1}, choice=choice) for choice in itertools.count())
+    matches = (world.play(bots, game="saint-poker", options={"rounds": 1}, choice=at) for at in itertools.count())
     tied = next(result for result in matches if result.placements == [1, 1])
 
     page = words(read(anonymous, f"/matches/{tied.match_id}"))
