@@ -1,7 +1,7 @@
 """Extend bots with related data, as several endpoints and pages show them to the caller."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from api.auth import viewer_id
 from api.extended import Extended
@@ -10,7 +10,6 @@ from referee.bots import certificates, checks
 from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Certificate
 from referee.db import former_names
-from referee.db.paging import Page
 from referee.ladders import directory
 
 NEVER_CHECKED: Final = {
@@ -22,12 +21,6 @@ NEVER_CHECKED: Final = {
     "ended_at": None,
     "last_report": None,
 }
-
-
-def list_bots(filters: Mapping[str, Any]) -> Page[Extended]:
-    """Return a page of bots as everyone sees them. ``filters`` are those of ``directory.list_bots``."""
-    found = directory.list_bots(current_session(), **filters)
-    return Page(describe_bots(found.items), found.next)
 
 
 def describe_bots(described: Sequence[Bot]) -> list[Extended]:

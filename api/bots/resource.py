@@ -8,8 +8,7 @@ from api import etags, limits
 from api.accounts.deletion import require_typed_name
 from api.accounts.schemas import Deletion
 from api.auth import account, anyone, current_account, may_organise, recovery_token_id, require_scope, viewer_id
-from api.bots.presentation import NEVER_CHECKED, attach_fitting_games, visible_bot
-from api.bots.presentation import list_bots as list_described_bots
+from api.bots.presentation import NEVER_CHECKED, attach_fitting_games, describe_bots, visible_bot
 from api.bots.schemas import (
     BotChanges,
     BotQuery,
@@ -32,6 +31,7 @@ from referee.accounts.scopes import Scope
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
+from referee.ladders import directory
 from referee.matches.lists import fault_reports as faults
 from referee.protocol.signing import bot_secret
 from referee.workflows.bots import pausing, retirement
@@ -86,7 +86,8 @@ def list_bots(query: dict[str, Any]) -> Any:
 
     All filters together must fit.
     """
-    return list_described_bots(query)
+    found = directory.list_bots(current_session(), **query)
+    return Page(describe_bots(found.items), found.next)
 
 
 @resource.get(BOT, anyone, OwnBotView)

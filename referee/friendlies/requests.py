@@ -115,7 +115,6 @@ def accept(session: Session, request_id: str, account_id: str, *, master_key: by
     if all(owners_of(session, request_id).values()):
         request.match_id = _create_match(session, request, master_key)
         _decide(session, request, RequestState.ACCEPTED)
-        _notify_challenger(session, request)
     return request
 
 
@@ -124,7 +123,6 @@ def decline(session: Session, request_id: str, account_id: str, reason: str | No
     request = _lock_pending(session, request_id, account_id)
     request.reason = reason
     _decide(session, request, RequestState.DECLINED)
-    _notify_challenger(session, request)
     return request
 
 
@@ -166,12 +164,6 @@ def _create_match(session: Session, request: FriendlyRequest, master_key: bytes)
     return matches.create_match(session, plan, master_key=master_key).id
 
 
-def _notify_challenger(session: Session, request: FriendlyRequest) -> None:
-    about = {name: getattr(request, name) for name in ("game", "state", "reason")}
-    challenger = [request.created_by]
-    notify(session, FriendlyDecided(accounts=challenger, request=request.id, match=request.match_id, **about))
-
-
 def _load_bots(session: Session, bot_ids: Sequence[str]) -> list[Bot]:
     return [bots.get_bot(session, bot_id) for bot_id in bot_ids]
 
@@ -191,8 +183,13 @@ def _lock_pending(session: Session, request_id: str, account_id: str, *, creator
 
 
 def _decide(session: Session, request: FriendlyRequest, state: RequestState) -> None:
+    """Change the state, and notify the challenger unless they withdrew the request themselves."""
     request.state, request.decided_at = state, current_time(session)
     session.flush()
+    if state != RequestState.WITHDRAWN:
+        about = {name: getattr(request, name) for name in ("game", "state", "reason")}
+        to = [request.created_by]
+        notify(session, FriendlyDecided(accounts=to, request=request.id, match=request.match_id, **about))
 
 
 def _check_quotas(session: Session, account_id: str, owners: set[str]) -> None:

@@ -14,7 +14,7 @@ from referee.events import BotDisqualified, EntryDecided, Event, GuestsInvited, 
 from referee.tournaments import starting
 from referee.tournaments.tables import Tournament
 from tests.api.conftest import API, Person, Service, fields_of, told
-from tests.api.tournaments import drafted, entered, opened, play, started
+from tests.api.tournaments import drafted, opened, play, started
 
 LATER = "2099-01-01T00:00:00Z"
 
@@ -38,16 +38,26 @@ def test_E10_no_race_gets_an_entry_past_the_cap(service: Service, organiser: Per
     assert organiser.get(f"/tournaments/{tournament_id}").get_json()["entries"]["entered"] == 2
 
 
-def test_a_place_that_is_given_up_is_taken_by_the_next(service: Service, organiser: Person) -> None:
-    tournament_id, (first, _) = entered(service, organiser, 2, max_entries=2)
-    third = willing_bot(service)
+def test_a_batch_is_entered_whole_or_not_at_all_and_a_place_given_up_is_taken_by_the_next(
+    service: Service, organiser: Person
+) -> None:
+    path = f"/tournaments/{opened(organiser, max_entries=3)}"
+    bots = [willing_bot(service) for _ in range(4)]
 
-    full = organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": third})
-    organiser.post(f"/tournaments/{tournament_id}/withdraw", {"bot": first})
+    def enter_all(*batch: str) -> TestResponse:
+        return organiser.post(f"{path}/entries", {"bots": [*batch]})
 
+    too_many = enter_all(*bots)
+    none = organiser.get(f"{path}/entries").get_json()["items"]
+    entered_ = enter_all(*bots[:3]).get_json()["items"]
+    twice, full = enter_all(bots[3], bots[3]), organiser.post(f"{path}/enter", {"bot": bots[3]})
+    organiser.post(f"{path}/withdraw", {"bot": bots[0]})
+
+    assert (too_many.status_code, none, twice.status_code) == (409, [], 409)
+    assert [item["bot"] for item in entered_] == bots[:3]
     assert (full.status_code, full.get_json()["code"]) == (409, "quota_exceeded")
-    assert "at most 2 entries" in full.get_json()["detail"]
-    assert [enter(organiser, tournament_id, bot) for bot in (third, first)] == [200, 409]
+    assert "at most 3 entries" in full.get_json()["detail"]
+    assert [organiser.post(f"{path}/enter", {"bot": bot}).status_code for bot in (bots[3], bots[0])] == [200, 409]
 
 
 def willing_bot(service: Service) -> str:
@@ -227,19 +237,6 @@ def test_an_unlisted_one_is_in_no_list(service: Service, organiser: Person, owne
     assert len(matches) == 3
     listed = [person.get("/tournaments").get_json()["items"] for person in (organiser, admin, owner)]
     assert [[item["id"] for item in items] for items in listed] == [[tournament_id], [tournament_id], []]
-
-
-def test_a_batch_of_entries_is_entered_whole_or_not_at_all(service: Service, organiser: Person) -> None:
-    path = f"/tournaments/{opened(organiser, max_entries=3)}/entries"
-    bots = [willing_bot(service) for _ in range(4)]
-
-    too_many = organiser.post(path, {"bots": bots}).status_code
-    none = organiser.get(path).get_json()["items"]
-    entered_ = organiser.post(path, {"bots": bots[:3]}).get_json()["items"]
-    twice = organiser.post(path, {"bots": [bots[3], bots[3]]}).status_code
-
-    assert (too_many, none, twice) == (409, [], 409)
-    assert [item["bot"] for item in entered_] == bots[:3]
 
 
 def test_a_disqualification_is_public(

@@ -100,17 +100,24 @@ def addresses(service: Service, draft: str) -> list[str]:
     return sorted(str(rule.build({"tournament_id": draft})[1]) for rule in named) + filtered  # type: ignore[index]
 
 
-def test_nobody_else_is_told_anything_about_a_draft(service: Service, owner: Person, draft: str) -> None:
+def test_only_those_who_run_a_draft_see_it(
+    service: Service, owner: Person, organiser: Person, admin: Person, draft: str
+) -> None:
     found = addresses(service, draft)
     its_page = f"/tournaments/{draft}/organise"  # a page that says nothing of the draft
     assert len(found) > 20
 
+    client = service.anonymous()
     for headers in ({}, owner.headers()):
-        client = service.anonymous()
-        told = {address: client.get(address, headers=headers) for address in found}
-        assert [address for address, answer in told.items() if answer.status_code < 400] == [its_page]
-        assert not [address for address, answer in told.items() if "Not yet" in answer.text]
+        answers = {address: client.get(address, headers=headers) for address in found}
+        assert [address for address, answer in answers.items() if answer.status_code < 400] == [its_page]
+        assert not [address for address, answer in answers.items() if "Not yet" in answer.text]
         assert draft not in client.get(f"{API}/tournaments", headers=headers).text
+    for person in (organiser, admin):
+        assert person.get(f"/tournaments/{draft}").get_json()["name"] == "Not yet"
+        assert draft in person.get("/tournaments").text
+        page = client.get(its_page, headers=person.headers())
+        assert ('value="Not yet"' in page.text, page.headers["Cache-Control"]) == (True, "no-store")
 
 
 def test_a_draft_of_others_is_answered_as_an_unknown_tournament(owner: Person, draft: str) -> None:
@@ -118,21 +125,12 @@ def test_a_draft_of_others_is_answered_as_an_unknown_tournament(owner: Person, d
 
     def answers(tournament_id: str) -> list[tuple[int, str]]:
         path = f"/tournaments/{tournament_id}"
-        all_verbs = ("open", "start", "pause", "resume", "cancel")
-        told = [owner.get(f"{path}/admission"), owner.get(f"{path}/requests"), owner.ask("DELETE", path)]
-        told += [owner.ask("PATCH", path, {"If-Match": "*"}, json={}), *(owner.post(f"{path}/{v}") for v in all_verbs)]
-        return [(answer.status_code, answer.get_json()["detail"].replace(tournament_id, unknown)) for answer in told]
+        given = [owner.get(f"{path}/admission"), owner.get(f"{path}/requests"), owner.ask("DELETE", path)]
+        given += [owner.ask("PATCH", path, {"If-Match": "*"}, json={})]
+        given += [owner.post(f"{path}/{verb}") for verb in ("open", "start", "pause", "resume", "cancel")]
+        return [(answer.status_code, answer.get_json()["detail"].replace(tournament_id, unknown)) for answer in given]
 
     assert answers(draft) == answers(unknown)
-
-
-def test_those_who_run_a_draft_see_it(service: Service, organiser: Person, admin: Person, draft: str) -> None:
-    for person in (organiser, admin):
-        assert person.get(f"/tournaments/{draft}").get_json()["name"] == "Not yet"
-        assert draft in [item["id"] for item in person.get("/tournaments").get_json()["items"]]
-        page = service.anonymous().get(f"/tournaments/{draft}/organise", headers=person.headers())
-        assert 'value="Not yet"' in page.text
-        assert page.headers["Cache-Control"] == "no-store"
 
 
 def test_a_draft_is_not_cancelled_which_would_show_it_but_opened(organiser: Person, owner: Person, draft: str) -> None:

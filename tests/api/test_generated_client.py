@@ -14,7 +14,7 @@ import pytest
 
 from referee.match.verification import verify
 from tests.api.in_thread import api_in_thread
-from tests.api.test_openapi import DOCUMENT, OPERATIONS
+from tests.api.test_openapi import document, operations
 from tests.database import tournaments
 
 PACKAGE = "generated_client"
@@ -27,7 +27,7 @@ Find = Callable[[str], Any]  # a module of the client, by the name of an operati
 def find(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Find]:
     folder = tmp_path_factory.mktemp("client")
     options = {"path": folder / "openapi.json", "config": folder / "config.yml", "output-path": folder / PACKAGE}
-    options["path"].write_text(json.dumps(DOCUMENT))  # it reads YAML slowly
+    options["path"].write_text(json.dumps(document()))  # it reads YAML slowly
     options["config"].write_text("post_hooks: []")  # the client need not be formatted
     arguments = [f"--{name}={value}" for name, value in {**options, "meta": "none"}.items()]
     made = subprocess.run(
@@ -70,7 +70,7 @@ def test_it_registers_a_bot_reads_standings_and_downloads_a_log(find: Find, tmp_
 def test_it_returns_what_is_not_json_as_text_or_bytes(find: Find) -> None:
     downloads = {
         f"api.{operation['tags'][0]}.{operation['operationId'].replace('.', '_')}": media_type
-        for (_, method), operation in OPERATIONS.items()
+        for (_, method), operation in operations().items()
         if method == "get"
         for media_type in [next(iter(operation["responses"]["200"]["content"]))]
         if media_type != "application/json"

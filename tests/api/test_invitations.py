@@ -73,7 +73,7 @@ def test_E31_nobody_runs_anything_unasked(
 
 
 def test_an_invitation_is_declined_withdrawn_and_private(service: Service, organiser: Person, owner: Person) -> None:
-    path, stranger, second = places(organiser)["tournament"], service.person("organiser"), service.person()
+    path, stranger, second = f"/tournaments/{opened(organiser)}", service.person("organiser"), service.person()
     declined, withdrawn = invited(organiser, path, owner, second)
     listed = f"/invitations?tournament={path.split('/')[-1]}"
 
@@ -94,7 +94,7 @@ def test_an_invitation_is_declined_withdrawn_and_private(service: Service, organ
 
 
 def test_an_invitation_lapses_with_the_tournament(service: Service, organiser: Person, owner: Person) -> None:
-    path, declining = places(organiser)["tournament"], service.person()
+    path, declining = f"/tournaments/{opened(organiser)}", service.person()
     invitation, declined = invited(organiser, path, owner, declining)
     declining.post(f"/invitations/{declined}/decline")
 
@@ -109,7 +109,7 @@ def test_an_invitation_lapses_with_the_tournament(service: Service, organiser: P
 
 
 def test_a_co_organiser_takes_over_at_last(service: Service, organiser: Person, owner: Person, admin: Person) -> None:
-    path, page = places(organiser)["tournament"], service.anonymous()
+    path, page = f"/tournaments/{opened(organiser)}", service.anonymous()
     join(organiser, owner, path)
 
     alone_removed = owner.ask("DELETE", f"{path}/organisers/{organiser.id}")
@@ -293,7 +293,7 @@ def test_E31_an_account_gets_few_invitations_a_day(
 
 
 def test_E31_what_was_withdrawn_is_not_asked_again(service: Service, organiser: Person, owner: Person) -> None:
-    path = places(organiser)["tournament"]
+    path = f"/tournaments/{opened(organiser)}"
     service.verified_bot(organiser)
 
     (first,) = invited(organiser, path, owner)
@@ -303,7 +303,7 @@ def test_E31_what_was_withdrawn_is_not_asked_again(service: Service, organiser: 
         session.execute(update(Invitation).values(decided_at=current_time(session).replace(year=2020)))
     later = invite(organiser, path, owner.id).status_code
     owner.ask("PUT", f"/challengers/{organiser.id}", json={"verdict": "blocked"})
-    blocked = invite(organiser, places(organiser)["tournament"], owner.id).status_code
+    blocked = invite(organiser, f"/tournaments/{opened(organiser)}", owner.id).status_code
 
     assert (soon.get_json()["code"], "was withdrawn" in soon.get_json()["detail"]) == ("quota_exceeded", True)
     assert (later, blocked) == (201, 403)
@@ -329,7 +329,7 @@ def test_E31_an_invitation_ends_with_the_power_of_who_sent_it(
 
 
 def test_E31_no_suspended_account_takes_over(service: Service, organiser: Person, owner: Person, admin: Person) -> None:
-    path, second = places(organiser)["tournament"], service.person("organiser")
+    path, second = f"/tournaments/{opened(organiser)}", service.person("organiser")
     for account in (owner, second):
         join(organiser, account, path)
     admin.post(f"/accounts/{owner.id}/suspend", {"reason": "spam"})
@@ -374,7 +374,7 @@ def test_what_is_deleted_takes_invitations_along(organiser: Person, owner: Perso
 def test_E26_a_token_to_play_accepts_entries(service: Service, organiser: Person, owner: Person, mine: str) -> None:
     made = owner.post("/accounts/me/tokens", {"name": "playing", "scopes": ["play"]}).get_json()
     playing = Person(service.anonymous(), owner.id, made["token"])
-    path, entry = places(organiser)["tournament"], {"bot": mine}
+    path, entry = f"/tournaments/{opened(organiser)}", {"bot": mine}
     (to_run,) = invited(organiser, path, owner)
     asked, twice = (organiser.post(f"{path}/invitations", entry) for _ in range(2))
     foreign = service.person("organiser").post(f"{path}/invitations", entry)

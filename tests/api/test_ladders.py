@@ -13,6 +13,7 @@ from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder, LadderMember
 from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.test_site_tournaments import words
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -83,10 +84,6 @@ def prepare(service: Service) -> None:
     with service.database.write() as session:
         house_bots.get_or_create_house_bots(session)
         sync_ladders(session, load_official_ladders())
-
-
-def words(page: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def test_links_to_a_place_of_a_page_of_the_site_lead_to_that_place(service: Service, world: World) -> None:

@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 
 import pytest
 from click.testing import CliRunner
-from flask.testing import FlaskClient
 from sqlalchemy import insert, update
 from werkzeug.serving import make_server
 
@@ -16,14 +15,12 @@ from referee.cli.main import main
 from referee.ladders.tables import Ladder, LadderMonth, MonthRow, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
-from tests.api.conftest import Service
+from tests.api.conftest import API, Service
+from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
 from tests.database.world import World
 
-API = "/api/v1"
-HTML = {"Accept": "text/html"}
 OCTOBER = date(2026, 10, 1)
 RATING = 1_700 * MICRO
-PAYLOAD = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
@@ -51,12 +48,6 @@ def champion(service: Service) -> tuple[str, str]:
 @pytest.fixture
 def ladder(champion: tuple[str, str]) -> str:
     return champion[1]
-
-
-def text_of(client: FlaskClient, path: str) -> str:
-    answer = client.get(path, headers=HTML)
-    assert answer.status_code == 200, answer.get_data(as_text=True)
-    return answer.get_data(as_text=True)
 
 
 def test_the_months_of_a_ladder_are_listed_with_their_champions(service: Service, ladder: str) -> None:
@@ -133,6 +124,7 @@ def test_pages_show_months_champions_and_errors_of_strengths(service: Service, c
         assert f'href="/ladders/{ladder}/months/2026-10"' in page, path
     assert "Champion of" in shown[f"/bots/{bot}"]
     assert "Champions of October 2026" in shown.pop("/")
+    assert "/months/2026-10" not in text_of(client, f"/ladders/{ladder}?page=2")
     for page in (month, *shown.values()):
         assert "<img src=x" not in page
         text = re.sub(r"<[^>]+>", " ", page).replace("\u202f", "")

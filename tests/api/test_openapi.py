@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,26 @@ UNDOCUMENTED = {  # and the pages people look at
     *("/docs", "/static/<path:name>", "/favicon.ico", "/apple-touch-icon.png", "/robots.txt"),
     *("/manifest.webmanifest", f"{API}/openapi.json"),
 }
-DOCUMENT = openapi.document()
-OPERATIONS: dict[tuple[str, str], Any] = {
-    (path, method): operation
-    for path, item in DOCUMENT["paths"].items()
-    for method, operation in item.items()
-    if method != "parameters"
-}
 WITHOUT_TOKEN = {  # what those do who have no token yet, or no longer
     f"{API}/accounts{path}" for path in ("", "/recover", "/recover-with-bot", "/recovery-challenge")
 }
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Return the document of the code, which is not needed until a test runs."""
+    return openapi.document()
+
+
+@cache
+def operations() -> dict[tuple[str, str], Any]:
+    """Return all operations by path and method."""
+    return {
+        (path, method): operation
+        for path, item in document()["paths"].items()
+        for method, operation in item.items()
+        if method != "parameters"
+    }
 
 
 def test_the_committed_document_is_that_of_the_code_and_is_served(service: Service) -> None:
@@ -38,7 +49,7 @@ def test_the_committed_document_is_that_of_the_code_and_is_served(service: Servi
 def test_D10_every_route_is_in_the_document_and_none_besides(service: Service) -> None:
     pages = {f"pages of {group.name}" for group in site.list_groups()}
 
-    assert OPERATIONS.keys() == {
+    assert operations().keys() == {
         (re.sub(r"<(?:[^:>]+:)?([^>]+)>", r"{\1}", rule.rule), method.lower())
         for rule in service.app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
@@ -48,9 +59,9 @@ def test_D10_every_route_is_in_the_document_and_none_besides(service: Service) -
 
 def test_every_operation_documents_its_errors_as_problems() -> None:
     """A generated client would parse every response without a status of its own as the one for `default`."""
-    shared = DOCUMENT["components"]["responses"]
+    shared = document()["components"]["responses"]
 
-    for operation in OPERATIONS.values():
+    for operation in operations().values():
         responses = operation["responses"]
         errors = {
             status: response.get("content") or shared[response["$ref"].rpartition("/")[2]]["content"]
@@ -65,35 +76,35 @@ def test_every_operation_documents_its_errors_as_problems() -> None:
 
 
 def test_every_operation_says_what_it_does_and_who_may_ask() -> None:
-    found = OPERATIONS.values()
-    tags = [tag["name"] for tag in DOCUMENT["tags"]]
+    found = operations().values()
+    tags = [tag["name"] for tag in document()["tags"]]
 
     assert all(operation["description"] for operation in found)
     for name in ("operationId", "summary"):
         assert len({operation[name] for operation in found}) == len(found)
     assert {tag for operation in found for tag in operation["tags"]} == {*tags}
     assert tags[:4] == ["accounts", "bots", "standings", "matches"]  # what every client does
-    assert all(tag["description"] for tag in DOCUMENT["tags"])
+    assert all(tag["description"] for tag in document()["tags"])
     without = [operation["operationId"] for operation in found if operation["security"] == []]
     assert without == ["health.alive", "health.playing", "health.ready"]
-    for (path, method), operation in OPERATIONS.items():
+    for (path, method), operation in operations().items():
         if method != "get" and path not in WITHOUT_TOKEN:
             assert [list(way) for way in operation["security"]] == [["bearer"]], (method, path)
 
 
 def test_the_document_names_its_licence_and_contact_and_has_no_unused_parts() -> None:
-    info, licence = DOCUMENT["info"], (ROOT / "LICENSE").read_text()
+    info, licence = document()["info"], (ROOT / "LICENSE").read_text()
 
     assert licence.startswith(info["license"]["name"])
     assert info["contact"]["name"] in licence
-    assert set(re.findall(r"#/components/(\w+)/([\w.-]+)", str(DOCUMENT))) == {
-        (kind, name) for kind, parts in DOCUMENT["components"].items() if kind != "securitySchemes" for name in parts
+    assert set(re.findall(r"#/components/(\w+)/([\w.-]+)", str(document()))) == {
+        (kind, name) for kind, parts in document()["components"].items() if kind != "securitySchemes" for name in parts
     }
 
 
 def test_edits_and_posts_document_their_headers() -> None:
     def headers(path: str, method: str) -> set[str]:
-        parameters = OPERATIONS[API + path, method].get("parameters", [])
+        parameters = operations()[API + path, method].get("parameters", [])
         return {parameter["name"] for parameter in parameters if parameter["in"] == "header"}
 
     assert headers("/bots/{bot_id}", "patch") == headers("/tournaments/{tournament_id}", "patch") == {"If-Match"}

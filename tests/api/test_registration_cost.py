@@ -2,11 +2,9 @@
 
 import sys
 from types import CodeType, FrameType
-from typing import Any
-
-from sqlalchemy import Engine, event
 
 from tests.api.conftest import Start
+from tests.api.test_site_ladders import counted_statements
 from tests.test_layers import ROOT
 
 PACKAGES = tuple(f"{ROOT / package}/" for package in ("referee", "api", "workers"))
@@ -16,23 +14,18 @@ def test_a_registration_runs_few_functions_files_and_statements(start: Start) ->
     owner = start(rate_limits=False).person()
     owner.post("/bots", {"name": "First", "url": "https://first.example.org/"})  # fills the caches
     called: set[CodeType] = set()
-    statements: list[str] = []
 
     def note(frame: FrameType, kind: str, _: object) -> None:
         code = frame.f_code
         if kind == "call" and code.co_filename.startswith(PACKAGES) and not code.co_name.startswith("<"):
             called.add(code)
 
-    def hear(*said: Any) -> None:
-        statements.append(said[2])
-
-    event.listen(Engine, "before_cursor_execute", hear)
-    sys.setprofile(note)
-    try:
-        answer = owner.post("/bots", {"name": "Second", "url": "https://second.example.org/"})
-    finally:
-        sys.setprofile(None)
-        event.remove(Engine, "before_cursor_execute", hear)
+    with counted_statements() as statements:
+        sys.setprofile(note)
+        try:
+            answer = owner.post("/bots", {"name": "Second", "url": "https://second.example.org/"})
+        finally:
+            sys.setprofile(None)
 
     shown = owner.get(f"/bots/{answer.get_json()['id']}").get_json()
     assert {name: value for name, value in answer.get_json().items() if name != "secret"} == shown

@@ -1,8 +1,10 @@
 """Rounds, tables, brackets and standings: what is shown to whom."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
+from api.tournaments import standings_cache
 from tests.api.conftest import API, Person, Service
 from tests.api.tournaments import opened, play, started
 
@@ -137,6 +139,12 @@ def test_pages_and_rows_of_the_standings_fit_together(service: Service, owner: P
         bar = row["error_bar"]
         assert bar["groups"] == row["matches"] >= 5
         assert 0 <= bar["low"] <= row["points_per_match"] <= bar["high"] <= 1
+
+
+def test_more_results_get_fewer_samples() -> None:
+    made: list[Any] = [SimpleNamespace(outcomes=range(results)) for results in (2_000, 2_001, 10_000, 10_001)]
+
+    assert [standings_cache.samples_of(one) for one in made] == [1_000, 400, 400, 200]
 
 
 def test_a_table_moves_with_all_that_counts(service: Service, owner: Person, organiser: Person, admin: Person) -> None:

@@ -17,13 +17,17 @@ from referee.db.engine import current_time
 from referee.workflows.accounts import account_oversight
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.organised import EXTRA_KINDS
-from tests.api.test_openapi import DOCUMENT, OPERATIONS
+from tests.api.test_openapi import document, operations
 from tests.api.tournaments import CUP, join, opened
 
 OPERATORS = {"/accounts", "/acts", "/acts.csv", "/organiser-requests"}  # what they read
 OF_EXTRAS = {plugs.load(resource).name for extra in plugs.extras() for resource in extra.resources}
-WITH_TOKEN = {key: operation for key, operation in OPERATIONS.items() if operation["security"]}
 BOT = {"name": "My bot", "url": "https://bot.example.org"}
+
+
+def with_token() -> dict[tuple[str, str], Any]:
+    """Return the operations that take a token."""
+    return {key: operation for key, operation in operations().items() if operation["security"]}
 
 
 def scope_of(operation: dict[str, Any]) -> Scope:
@@ -33,7 +37,7 @@ def scope_of(operation: dict[str, Any]) -> Scope:
 
 
 def is_of_extra(path: str, method: str) -> bool:
-    return not OF_EXTRAS.isdisjoint(OPERATIONS[path, method]["tags"])
+    return not OF_EXTRAS.isdisjoint(operations()[path, method]["tags"])
 
 
 def limited(service: Service, person: Person, *scopes: str, **more: Any) -> Person:
@@ -47,10 +51,10 @@ def codes(*answers: Any) -> set[str]:
 
 
 def test_E26_every_route_that_takes_a_token_declares_its_scope() -> None:
-    scopes = {key: scope_of(operation) for key, operation in WITH_TOKEN.items()}
+    scopes = {key: scope_of(operation) for key, operation in with_token().items()}
     acting = {key: scope for key, scope in scopes.items() if scope != Scope.READ}
 
-    assert {method for _, method in OPERATIONS.keys() - WITH_TOKEN.keys()} == {"get"}
+    assert {method for _, method in operations().keys() - with_token().keys()} == {"get"}
     guarded = {path.removeprefix(API) for path, method in acting if method == "get" and not is_of_extra(path, method)}
     assert guarded == OPERATORS | {"/accounts/me/export", "/tournaments/{tournament_id}/admission"}
     for (path, method), scope in acting.items():
@@ -66,10 +70,10 @@ def test_E26_a_route_is_refused_to_a_token_without_its_scope_and_only_then(
     service: Service, held: Scope, role: Role
 ) -> None:
     person = limited(service, service.person(role), held)
-    one_of_each = {scope_of(operation): route for route, operation in WITH_TOKEN.items()}.values()
+    one_of_each = {scope_of(operation): route for route, operation in with_token().items()}.values()
     forbidden = set()
 
-    for (path, method), operation in WITH_TOKEN.items():
+    for (path, method), operation in with_token().items():
         if held != Scope.READ and (path, method) not in one_of_each and (held, method) != (Scope.ALL, "get"):
             continue  # the scopes of all routes are compared in the same way
         service.forget_requests()
@@ -94,7 +98,7 @@ def test_E26_a_route_is_refused_to_a_token_without_its_scope_and_only_then(
 
 def address_of(path: str, method: str) -> str:
     """Return the path with parameters that have the right format, but name nothing."""
-    given = [*DOCUMENT["paths"][path].get("parameters", []), *OPERATIONS[path, method].get("parameters", [])]
+    given = [*document()["paths"][path].get("parameters", []), *operations()[path, method].get("parameters", [])]
     patterns = {parameter["name"]: parameter["schema"].get("pattern", "") for parameter in given}
 
     def fill(found: re.Match[str]) -> str:

@@ -76,7 +76,7 @@ def test_ranks_history_and_results_of_a_bot(service: Service, organiser: Person,
     ahead = sum(one.placements[0] < one.placements[1] for one in (first, second))
     assert len(rivals) == 2
     own = rivals[service.record_of(bots[1]).name]
-    assert (own[1].partition(":")[0], own[3], own[6]) == ("2 matches", str(ahead), f"{sum(seat) / 2:.2f}")
+    assert (own[1].split()[0], own[3], own[6]) == ("2", str(ahead), f"{sum(seat) / 2:.2f}")
     assert [row[:2] for row in cells(page, "By seat")] == [["1 of 3", "2"]]
     assert [row[1:4:2] for row in cells(page, "By version, latest first")] == [["1", "3.00"], ["1", "0.00"]]
     rows = re.search(r'<ul class="results">(.*?)</ul>', page, re.DOTALL)

@@ -117,6 +117,8 @@ def test_a_word_finds_names_versions_and_owners_and_places_stay_on_all_pages(
         assert "1 of 5 bots found" in page
     assert bots_on(text_of(client, f"/ladders/{ladder}?find=N_ghtly")) == []
     assert "Show all 5" in text_of(client, f"/ladders/{ladder}?find={PAYLOAD}")
+    monkeypatch.setattr(page_of_ladders, "ROWS_PER_PAGE", 5)
+    assert 'rel="next"' not in text_of(client, f"/ladders/{ladder}")
     monkeypatch.setattr(page_of_ladders, "ROWS_PER_PAGE", 2)
     check_pages_lead_on_and_back(client, f"/ladders/{ladder}", whole)
 

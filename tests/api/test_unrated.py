@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
 
 from referee.bots import house_bots
 from referee.tournaments import entries, progression
 from tests.api.conftest import Person, Service, friendly
+from tests.api.test_site_tournaments import read
 from tests.api.tournaments import entered, play, started
 from tests.database.tournaments import answer_handshakes, go_on
 from tests.database.world import World
@@ -137,6 +137,4 @@ def table_of(person: Person, path: str) -> dict[str, Any]:
 
 def page(service: Service, path: str) -> str:
     """Return a page without the labels of all states, which every page carries for its scripts."""
-    answer: TestResponse = service.anonymous().get(path)
-    assert answer.status_code == 200
-    return re.sub('<script type="application/json" id="labels">.*?</script>', "", answer.get_data(as_text=True))
+    return re.sub('<script type="application/json" id="labels">.*?</script>', "", read(service.anonymous(), path))

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-from flask.testing import FlaskClient
-
 from tests.api.conftest import API, Person, Service
+from tests.api.test_site_tournaments import HARMFUL, read
 from tests.api.tournaments import play, started
 from tests.database.world import World
-
-HARMFUL = "<img src=x onerror=alert(1)>"
 
 
 def ended_match(service: Service, organiser: Person) -> tuple[str, str]:
@@ -24,12 +21,6 @@ def propose(person: Person, match_id: str, reason: str = "a cable was cut") -> d
     assert answer.status_code == 200
     proposal: dict[str, Any] = answer.get_json()["proposal"]
     return proposal
-
-
-def read(client: FlaskClient, path: str) -> str:
-    answer = client.get(path)
-    assert answer.status_code == 200
-    return answer.text
 
 
 def test_F13_a_proposal_and_its_decision_are_public(service: Service, organiser: Person, admin: Person) -> None:

@@ -13,7 +13,7 @@ from tests.cli.running import surroundings
 ROOT = Path(__file__).parents[2]
 PARTS = (
     *("referee", "referee_extras", "api", "workers", "tests", "bots", "bench", "tools", "deploy", "docs", "examples"),
-    *("pyproject.toml", "README.md", "requirements.lock", "requirements-dev.lock"),
+    *("pyproject.toml", "README.md", "LICENSE", "Dockerfile", "requirements.lock", "requirements-dev.lock"),
 )
 LEFT_OUT = (  # what shows, installs, describes, measures or lists extras, and tests of their absence
     *("browser", "end_to_end", "deploy", "bench", "tools", "test_docs.py", "test_threats.py", "test_types.py"),

@@ -276,7 +276,7 @@ def wrong_outcomes(asked: Json, dice: Random) -> Iterator[Any]:
 
 
 @every_game
-def test_twin_worlds_look_the_same(name: str) -> None:
+def test_D3_twin_worlds_look_the_same(name: str) -> None:
     """Require that two worlds which differ only in secrets give the viewer the same bytes."""
     for state, dice in fresh(name, count=8):
         deal, steps, dealing = state.clone(), list[Step](), False

@@ -42,19 +42,13 @@ def test_F6_losing_on_purpose_does_not_lower_the_best_rating_of_the_owner(world:
     assert best_of(world, ladder_id, owner) is None
 
 
-def test_F6_another_bot_of_the_owner_and_a_retired_one_count(world: World) -> None:
+def test_F6_another_bot_of_the_owner_and_a_retired_one_count_but_no_provisional_rating(world: World) -> None:
     owner, other = world.account(), world.bot()
     strong, fresh = world.bot(owner), world.bot(owner)
-    ladder_id = rated(world, strong, other, 1_650)
-    rated(world, fresh, other, 1_480, games=3)
+    ladder_id = rated(world, fresh, other, 1_900, games=29)
+    assert best_of(world, ladder_id, owner) is None
+    rated(world, strong, other, 1_650)
     world.write(retirement.retire_bot, strong)
 
     assert best_of(world, ladder_id, owner) == 1_650
     assert best_of(world, "lad_" + "0" * 26, owner) is None
-
-
-def test_F6_a_provisional_rating_does_not_count(world: World) -> None:
-    owner, other = world.account(), world.bot()
-    ladder_id = rated(world, world.bot(owner), other, 1_900, games=29)
-
-    assert best_of(world, ladder_id, owner) is None

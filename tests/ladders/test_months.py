@@ -50,9 +50,9 @@ def rows_of(world: World, ladder_id: str, month: date) -> list[MonthRow]:
 
 @pytest.fixture
 def november(world: World) -> str:
-    """Return the id of a ladder on which two bots played 12 matches in November."""
+    """Return the id of a ladder on which two bots played three matches in November."""
     world.clock.moment = MID_NOVEMBER
-    return str(play(world, world.bots(2), 12).ladder_id)
+    return str(play(world, world.bots(2), 3).ladder_id)
 
 
 def test_a_month_is_closed_ten_minutes_after_its_end_and_once(world: World, november: str) -> None:
@@ -69,8 +69,8 @@ def test_a_month_is_closed_ten_minutes_after_its_end_and_once(world: World, nove
     assert [(row.rank, row.bot_id, row.name, row.owner_name, row.value, row.games) for row in rows] == [
         (row.rank, row.bot_id, row.name, row.owner_name, row.value, row.games) for row in page
     ]
-    assert [row.matches for row in rows] == [12, 12]
-    assert (closed.month.bots, closed.month.matches, closed.champion) == (2, 12, None)  # ratings are provisional
+    assert [row.matches for row in rows] == [3, 3]
+    assert (closed.month.bots, closed.month.matches, closed.champion) == (2, 3, None)  # ratings are provisional
     assert not months.close_month(world.database, november, NOVEMBER)
     assert close_all(world) == [NOVEMBER]
 
@@ -112,13 +112,13 @@ def test_voids_of_the_same_month_count_and_those_of_an_earlier_one_do_not(world:
 
     close_all(world)
 
-    assert [row.matches for row in rows_of(world, november, NOVEMBER)] == [11, 11]
-    assert world.read(months.get_month, november, NOVEMBER).month.matches == 11
+    assert [row.matches for row in rows_of(world, november, NOVEMBER)] == [2, 2]
+    assert world.read(months.get_month, november, NOVEMBER).month.matches == 2
     void_last(world)
-    play(world, [row.bot_id for row in rows_of(world, november, NOVEMBER)], 10)
+    play(world, [row.bot_id for row in rows_of(world, november, NOVEMBER)], 1)
     world.clock.moment = datetime(2027, 1, 2, tzinfo=UTC)
     close_all(world)
-    assert [row.matches for row in rows_of(world, november, DECEMBER)] == [10, 10]
+    assert [row.matches for row in rows_of(world, november, DECEMBER)] == [1, 1]
 
 
 def test_a_champion_is_the_best_bot_that_is_not_provisional_and_played_in_the_month(world: World) -> None:
@@ -133,9 +133,12 @@ def test_a_champion_is_the_best_bot_that_is_not_provisional_and_played_in_the_mo
     assert months.choose_champion([]) is None
 
 
-def test_a_champion_is_named_on_the_month_and_among_the_titles_of_the_bot(world: World) -> None:
-    world.clock.moment = MID_NOVEMBER
-    ladder = str(play(world, world.bots(2), 30).ladder_id)
+def test_a_champion_is_named_on_the_month_and_among_the_titles_of_the_bot(
+    world: World, november: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladder = november
+    for name in ("MIN_CHAMPION_MATCHES", "PROVISIONAL_GAMES"):
+        monkeypatch.setattr(months, name, 3)
     refresh_errors(world.database, ladder)
     world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
     world.execute(update(Ladder).where(Ladder.id == ladder).values(official=True, daily_matches=48))

@@ -11,6 +11,7 @@ from referee.db.engine import Database
 from referee.errors import QuotaExceeded
 from referee.matches.queue import quotas
 from referee.matches.tables import StoredMatch
+from tests.database.checks import on_one_database
 from tests.database.world import FakeClock, World
 
 AT_ONCE = 6
@@ -40,6 +41,7 @@ def test_E21_requests_at_the_same_moment_make_no_eleventh_friendly(world: World)
     assert world.scalar(select(func.count()).select_from(StoredMatch)) == quotas.MAX_OPEN_FRIENDLIES
 
 
+@on_one_database
 def test_E21_rated_matches_matches_of_others_and_matches_that_are_over_are_not_counted(world: World) -> None:
     account_id, seated = world.account(), world.bots(2)
     for _ in range(quotas.MAX_OPEN_FRIENDLIES):

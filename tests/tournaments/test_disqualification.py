@@ -9,10 +9,12 @@ from referee.matches.states import OPEN
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import disqualification, entries, standings, tournaments
 from referee.tournaments.tables import TournamentEntry
+from tests.database.checks import on_one_database
 from tests.database.tournaments import answer_handshakes, begun, enter, entered, go_on, play_all, progress_of, start
 from tests.database.world import World
 
 REASON = "It was entered under two names."
+pytestmark = on_one_database
 
 
 def ranks(world: World, tournament_id: str) -> list[tuple[int, str]]:

@@ -13,6 +13,7 @@ from referee.tournaments.requested_terms import Terms
 from referee.tournaments.rounds import load_state
 from referee.tournaments.table_options import fewest_seats, options_at, table_sizes
 from referee.tournaments.tables import Tournament, TournamentRound
+from tests.database.checks import on_one_database
 from tests.database.tournaments import begun, play_all
 from tests.database.world import World
 
@@ -93,6 +94,7 @@ def load_matches(world: World, tournament_id: str) -> list[StoredMatch]:
     return world.scalars(select(StoredMatch).where(StoredMatch.tournament_id == tournament_id))
 
 
+@on_one_database
 def test_a_swiss_of_five_plays_at_tables_of_three_and_two(world: World) -> None:
     tournament = play(world, 5, seats=3, format="swiss", format_options={"rounds": 3})
 
@@ -107,6 +109,7 @@ def test_a_swiss_of_five_plays_at_tables_of_three_and_two(world: World) -> None:
     assert table_sizes(tournament, 1) == [3]
 
 
+@on_one_database
 def test_a_knockout_in_duplicate_deals_rotates_the_seats_of_each_table(world: World) -> None:
     tournament = play(world, 5, seats=3, format="knockout", deal_sharing="duplicate", trusted=True)
 
@@ -116,12 +119,14 @@ def test_a_knockout_in_duplicate_deals_rotates_the_seats_of_each_table(world: Wo
     assert len({match.group_id for match in matches}) == 3
 
 
+@on_one_database
 def test_full_tables_leave_bots_over_as_before(world: World) -> None:
     tournament = play(world, 5, seats=3, min_seats=3, format="swiss", format_options={"rounds": 2})
 
     assert {match.seats for match in load_matches(world, tournament.id)} == {3}
 
 
+@on_one_database
 def test_a_duplicate_set_counts_as_one_leg(world: World) -> None:
     more = {"deal_sharing": "duplicate", "trusted": True, "format_options": {"best_of": 3}}
     tournament = play(world, 2, format="knockout", **more)

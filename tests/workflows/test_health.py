@@ -49,7 +49,7 @@ def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody
         world.write(health.update_unreachable_streaks, match_id, unreachable=[bot_id], seated=[bot_id])
 
     def ends(sick: str) -> None:
-        for _ in range(50):
+        for _ in range(20):
             world.write(health.update_unreachable_streaks, match_id, unreachable=[sick], seated=pair)
 
     with ThreadPoolExecutor() as threads:

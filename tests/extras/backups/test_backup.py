@@ -36,6 +36,7 @@ from referee.settings import Settings
 from referee_extras.backups import backup, restoring
 from referee_extras.backups import backup as backups
 from referee_extras.backups.backup import BackupError
+from tests.cli.running import comes_true
 from tests.database import postgres, tournaments
 from tests.database.databases import write_upgraded
 from tests.database.world import World
@@ -66,6 +67,11 @@ def write(world: World, target: Path) -> backups.Inventory:
 
 def restore(world: World, target: Path, settings: Settings, *, replaces: bool = True) -> restoring.Restored:
     world.database.dispose()
+    if not world.database.is_sqlite:  # the server may still be closing the connections
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s"
+        beside = world.database.url.set(drivername="postgresql", database="postgres")
+        with psycopg.connect(beside.render_as_string(hide_password=False), autocommit=True) as connection:
+            assert comes_true(lambda: connection.execute(query, [world.database.url.database]).fetchone() == (0,))
     return restoring.restore(target, settings, replaces=replaces)
 
 
@@ -174,7 +180,7 @@ def test_a_database_is_replaced_only_on_request_and_not_while_it_is_in_use(
     with other.read() as session:
         session.scalars(select(StoredMatch.id)).all()
         with pytest.raises(BackupError, match="Stop the API, the workers and the"):
-            restore(world, target, settings)
+            restoring.restore(target, settings, replaces=True)
     other.dispose()
 
     assert later in states(world)

@@ -1,4 +1,4 @@
-"""Each extra has tables of its own: they are created, checked and left alone, whatever is in the list."""
+"""Each extra has tables of its own, such as series: they are created, checked and left alone when it is gone."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ def test_no_table_of_the_service_refers_to_one_of_an_extra() -> None:
 def test_tables_of_an_extra_are_created_when_it_is_installed_and_left_when_it_is_not(
     empty: Database, listed: List
 ) -> None:
-    listed("feeds")
+    listed()
     upgrade(empty)
     check(empty)
     assert "series" not in tables(empty)

@@ -1,0 +1,1 @@
+"""Count how much there is to read and to run, by ring and room."""
