@@ -31,6 +31,7 @@ def test_an_owner_arranges_a_friendly_match_that_waits(service: Service, owner: 
     assert len(match["group"]["commitment"]) == 64
     assert owner.get(f"/matches/{match['id']}").get_json() == match
     pages = [" ".join(service.anonymous().get(f"/matches/{id}").text.split()) for id in (match["id"], second, rated)]
+    assert [re.findall(r'"owners": ?\[(.)', page) for page in pages] == [['"'], ['"'], ["]"]]
     assert [notice for page in pages for notice in re.findall(r'class="notice">(Waiting[^<]*)<', page)] == [
         "Waiting, number 1 in the queue: the match is next in the queue: a runner starts it when it has a free slot.",
         "Waiting, number 2 in the queue: matches ahead of it in the queue: 1.",
