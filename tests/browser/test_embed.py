@@ -50,7 +50,7 @@ def elsewhere(page_at: PageAt) -> Iterator[str]:
     page_at.forgive(f"elsewhere: {url}")
 
 
-def test_a_match_plays_in_a_frame_of_another_site(page_at: PageAt, filled: Filled, elsewhere: str) -> None:
+def test_a_match_plays_and_is_live_in_a_frame_of_another_site(page_at: PageAt, filled: Filled, elsewhere: str) -> None:
     page = page_at.context(motion=True).new_page()
     page.goto(f"{elsewhere}/embed/matches/{filled.matches['saint-poker']}")
     inside = page.frame_locator("iframe")
@@ -66,14 +66,11 @@ def test_a_match_plays_in_a_frame_of_another_site(page_at: PageAt, filled: Fille
         inside.get_by_role("link", name="Watch on Referee").click()
     expect(opened.value.locator(".match-head")).to_be_visible()
     assert opened.value.url == f"{page_at.url}/matches/{filled.matches['saint-poker']}"
+    opened.value.close()
 
-
-def test_a_match_is_live_in_a_frame(page_at: PageAt, filled: Filled, elsewhere: str) -> None:
     live = filled.begin("pool-nap", rated=False)
     live.go_on(3)
-    page = page_at.context().new_page()
     page.goto(f"{elsewhere}/embed/matches/{live.id}")
-    inside = page.frame_locator("iframe")
     expect(inside.locator(".live-mark")).to_be_visible()
 
     live.finish()

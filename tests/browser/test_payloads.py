@@ -26,6 +26,7 @@ HARM = """(product) => {
   };
   return Object.entries(found).filter(([, value]) => value).map(([name, value]) => `${name}: ${value}`);
 }"""
+OURS = ("/guides", "/games", "/keys", "/replay")  # pages without a word of strangers
 QUIET = """() => new Promise((done) => {
   let last = performance.now();
   new MutationObserver(() => { last = performance.now(); }).observe(document, {subtree: true, childList: true});
@@ -54,7 +55,7 @@ def test_C10_E14_no_text_of_a_stranger_does_anything(
     harmful: Served, crawl: Crawl, filled: Filled, browser: Browser
 ) -> None:
     ada, void = f"/bots/{filled.bots['Ada']}", f"/matches/{filled.matches['void']}"
-    kinds = list(crawl.kinds.values())
+    kinds = [path for path in crawl.kinds.values() if not path.startswith(OURS)]
     own = ["/account", f"/register?bot={filled.bots['Ada']}", ada, "/organise", void]
     opened = PageAt(browser, harmful.url)
     found: dict[str, list[str]] = {}
