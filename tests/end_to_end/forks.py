@@ -24,17 +24,12 @@ class Fork:
         assert self._process.pid
         self.pid = self._process.pid
 
-    @property
-    def returncode(self) -> int | None:
-        return self._process.exitcode
-
     def poll(self) -> int | None:
         return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
         self._process.join(timeout)
-        status = self._process.exitcode
-        if status is None:
+        if (status := self.poll()) is None:
             raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
         return status
 

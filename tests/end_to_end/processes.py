@@ -24,7 +24,6 @@ class Process:
     name: str
     popen: subprocess.Popen[bytes] | Fork
     log: Path
-    replaced: bool = False  # by another, after its end
 
     @classmethod
     def start(cls, name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> "Process":

@@ -126,13 +126,6 @@ class Service:
     def workers(self) -> list[Process]:
         return [one for one in self.processes if one.name.startswith("worker") and one.alive]
 
-    def keep(self, start: Callable[[], Process]) -> None:
-        """Replace workers that have ended, as ``referee up`` does."""
-        for process in self.processes:
-            if process.name.startswith("worker") and not process.alive and not process.replaced:
-                process.replaced = True
-                start()
-
     def everything(self) -> list[int]:
         """The numbers of all processes at work, those that workers forked among them."""
         own = [one for one in self.processes if one.alive]

@@ -79,7 +79,7 @@ class Installation(Service):
 
     def count_failed(self) -> Counter[str]:
         """Count, by kind, the processes that ended with an error. One that was killed ended by a signal instead."""
-        failed = [process.name for process in self.processes if (process.popen.returncode or 0) > 0]
+        failed = [process.name for process in self.processes if (process.popen.poll() or 0) > 0]
         return Counter(name.rpartition("-")[0] for name in failed)
 
     def has_fault_acted(self) -> bool:
