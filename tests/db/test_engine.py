@@ -86,34 +86,27 @@ def test_K17_only_decisions_may_be_lost_and_on_sqlite_alone(database: Database, 
     kept.close()
 
 
-def test_a_kept_connection_reads_writes_and_rolls_back_as_a_transaction_of_its_own_does(database: Database) -> None:
+def test_a_kept_connection_reads_writes_rolls_back_and_forgets_as_transactions_of_their_own_do(
+    database: Database,
+) -> None:
     kept = database.keep_connection()
     with kept.write() as session:
-        accounts.create_account(session, "Ann Owner")
+        account_id = accounts.create_account(session, "Ann Owner").id
     with suppress(RuntimeError), kept.write(durable=False) as session:
         accounts.create_account(session, "Bob Owner")
         raise RuntimeError("half way")
     with kept.write() as session:
         session.add(schema.Account(id="acc_1", name="Cid", normalized_name="cid", role="owner", created_at=MOMENT))
-
-    with kept.read() as session:
-        assert names(session) == ["Ann Owner", "Cid"]  # also what the ORM had not written yet
-    kept.close()
-    with database.read() as session:
-        assert names(session) == ["Ann Owner", "Cid"]
-
-
-def test_a_kept_connection_forgets_the_objects_of_a_transaction(database: Database) -> None:
-    kept = database.keep_connection()
-    with kept.write() as session:
-        account_id = accounts.create_account(session, "Ann Owner").id
     with database.write() as session:
         session.get_one(Account, account_id).name = "Ann Other"
 
     with kept.read() as session:
         assert not session.in_transaction()
         assert session.get_one(Account, account_id).name == "Ann Other"
+        assert names(session) == ["Ann Other", "Cid"]  # also what the ORM had not written yet
     kept.close()
+    with database.read() as session:
+        assert names(session) == ["Ann Other", "Cid"]
 
 
 def test_a_kept_connection_that_cannot_begin_is_unavailable(sqlite_url: str) -> None:

@@ -1,4 +1,4 @@
-"""Rummy Royal: the worked examples, boundsof its rules page.
+"""Rummy Royal: the worked examples and bounds of its rules page.
 
 The rulings on a deal, and those on the extra hand with what may be seen, have files of their own.
 """

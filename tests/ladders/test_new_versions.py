@@ -163,11 +163,12 @@ def due(world: World, bot_id: str) -> Any:
 def test_immediate_matches_leave_the_pace_of_the_bot_as_it_was(ladder_world: World) -> None:
     world, bot_id = ladder_world, established(ladder_world)
     new_version(world, bot_id, "2")
-    assert play_on(world, bot_id) == 15
+    change(world, bot_id, matches=112)
+    assert play_on(world, bot_id) == 3
 
     member = member_of(world, bot_id)
 
-    assert member.matches_of_day == 40
+    assert member.matches_of_day == 28
     # The 26th match of the day is due at 12:30, or half an hour after the last one.
     assert member.last_match_at is not None
     assert member.due_at == member.last_match_at + timedelta(minutes=30)

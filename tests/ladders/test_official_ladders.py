@@ -65,6 +65,11 @@ def test_an_operators_file_replaces_it(tmp_path: Path) -> None:
         (POKER + "name = ' x'", "without spaces at its ends"),
         (POKER + "name = ''", "1 to 60 characters"),
         (POKER + POKER, "two listed ladders have the game 'saint-poker'"),
+        (
+            POKER + POKER + "unlisted = true\nname = 'L'",
+            r"two ladders have the game, seats and options \('saint-poker', 2,",
+        ),
+        (POKER + "unlisted = 1\n", r"ladder 1 \(saint-poker\): unlisted must be true or false, not 1"),
         (POKER + POKER.replace("saint-poker", "pool-nap") + "name = 'Saint Poker'", "two ladders have the name"),
     ],
 )

@@ -15,7 +15,6 @@ from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder
 from referee.matches import matches
 from referee.matches.lists.match_filters import MatchFilter
-from referee.settings import BadSettings
 from referee.workflows.explaining.ladder_reasons import list_waiting_ladders
 from referee.workflows.publishing import featured
 from referee.workflows.publishing.log_downloads import LogSelection, find_logs
@@ -50,21 +49,6 @@ def test_a_file_may_have_unlisted_ladders_beside_the_listed_one(tmp_path: Path) 
         ("Saint Poker", False),
         ("League", True),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (POKER + UNLISTED, r"two ladders have the game, seats and options \('saint-poker', 2,"),
-        (POKER + "unlisted = 1\n", r"ladder 1 \(saint-poker\): unlisted must be true or false, not 1"),
-    ],
-)
-def test_an_invalid_file_is_refused(tmp_path: Path, text: str, why: str) -> None:
-    path = tmp_path / "ladders.toml"
-    path.write_text(text)
-
-    with pytest.raises(BadSettings, match=why):
-        load_official_ladders(path)
 
 
 @on_one_database
