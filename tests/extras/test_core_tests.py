@@ -11,10 +11,6 @@ import referee_extras
 from tests.cli.running import surroundings
 
 ROOT = Path(__file__).parents[2]
-PARTS = (
-    *("referee", "referee_extras", "api", "workers", "tests", "bots", "bench", "tools", "deploy", "docs", "examples"),
-    *("pyproject.toml", "README.md", "LICENSE", "Dockerfile", "requirements.lock", "requirements-dev.lock"),
-)
 LEFT_OUT = (  # what shows, installs, describes, measures or lists extras, and tests of their absence
     *("browser", "end_to_end", "deploy", "bench", "tools", "test_docs.py", "test_threats.py", "test_types.py"),
     *("test_enums.py", "extras/test_core_tests.py", "extras/test_without.py"),
@@ -37,12 +33,11 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def copy_without(names: tuple[str, ...], folder: Path) -> None:
     """Copy the project, and delete these extras: their folders, those of their tests, and their names in the list."""
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
-        else:
-            shutil.copy(source, folder / part)
+    listed = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True)
+    for path in listed.splitlines():
+        if (ROOT / path).exists():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / path, folder / path)
     for name in names:
         shutil.rmtree(folder / "referee_extras" / name)
         shutil.rmtree(folder / "tests/extras" / name)

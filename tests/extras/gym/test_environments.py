@@ -20,9 +20,7 @@ from referee.house.players import NoSuchHousePlayer
 from referee.match.canonical import Json
 from referee_extras.gym import openspiel
 from referee_extras.gym.aec import env
-from referee_extras.gym.encoding import CARDS, Encoder
 from referee_extras.gym.learner import LearnerEnv, name_of
-from referee_extras.gym.table import LearningTable
 
 Options = dict[str, Any]
 PLAYED: list[tuple[str, int, Options]] = [  # every game, with options that reach other code
@@ -308,23 +306,6 @@ def test_returns_are_those_of_the_match_and_scores_add_up_to_them(
     state = along.table.state
     assert list(at_the_end.rewards.values()) == state.returns()
     assert list(gained.values()) == [now - before for now, before in zip(state.scores(), begun, strict=True)]
-
-
-def test_cards_seats_and_numbers_stand_where_they_should() -> None:
-    table = LearningTable("pool-nap", 3, {}, Random(2))
-    seat = table.to_act
-    assert seat is not None
-    seen = table.state.observation(seat)
-
-    parts = Encoder("pool-nap", 3).dictionary(seen)
-
-    assert [card for card, count in zip(CARDS, parts["hand"], strict=True) if count] == sorted(
-        seen["hand"], key=CARDS.index
-    )
-    turned = [seen["chips"][(seat + place) % 3] for place in range(3)]
-    assert parts["chips"].tolist() == [*turned, *[0] * 7]
-    assert int(np.argmax(parts["dealer"])) == (seen["dealer"] - seat) % 3
-    assert parts["phase"].tolist() == [1, 0, 0]
 
 
 @of_every_game
