@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 from urllib.request import urlopen
 
@@ -20,17 +21,21 @@ def run(*arguments: str) -> Result:
 
 
 def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
+    over = Event()
+
     def fetch_manifest_and_stop() -> Any:
         try:
             assert comes_true(lambda: bot_files.is_open(port))
             with urlopen(f"http://127.0.0.1:{port}/") as answer:
                 return json.load(answer)
         finally:
-            os.kill(os.getpid(), signal.SIGINT)
+            if not over.is_set():  # it could not serve
+                os.kill(os.getpid(), signal.SIGINT)
 
     with bot_files.reserve_port(0) as port, ThreadPoolExecutor(1) as other:
         fetched = other.submit(fetch_manifest_and_stop)
         served = run("--port", str(port), "--game", "pool-nap")
+        over.set()
 
     assert (served.exit_code, served.output) == (0, f"house:first plays at http://127.0.0.1:{port}\n")
     assert (fetched.result()["games"], fetched.result()["max_concurrent_requests"]) == (["pool-nap"], 100)
