@@ -98,10 +98,3 @@ ADVICE: dict[str, FaultAdvice] = {  # by code of ``match.FAULTS``
         "choose from the `legal_actions` of the question that you answer; `choice` counts from 0",
     ),
 }
-
-
-def table() -> str:
-    """Return all faults as the Markdown table of ``docs/bot-protocol.md``."""
-    lines = ["| fault | what happened | what to do |", "| --- | --- | --- |"]
-    lines += [f"| `{code}` | {advice.happened} | {advice.remedy} |" for code, advice in ADVICE.items()]
-    return "\n".join(lines) + "\n"

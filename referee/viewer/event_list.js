@@ -1,6 +1,6 @@
 // List the events of a round, with items that jump to their moments.
 
-import { make, text } from "./dom.js";
+import { make, setText, text } from "./dom.js";
 import { OPEN } from "./replay.js";
 
 const MOST_LISTED = 240; // maximum number of items around the current moment
@@ -75,4 +75,14 @@ export function sentenceAt(replay, at, event) {
   if (!event) return null;
   const sentence = replay.describe(event);
   return sentence === null || sentence === undefined ? null : text(String(sentence));
+}
+
+/** Show words in a font that lets them fit; those that are still too long can be scrolled. */
+export function say(sentence, words) {
+  setText(sentence, words);
+  sentence.classList.remove("long", "longest");
+  sentence.removeAttribute("tabindex");
+  const tooLong = () => sentence.scrollHeight > sentence.clientHeight + 1;
+  for (const size of ["long", "longest"]) if (tooLong()) sentence.classList.add(size);
+  if (tooLong()) sentence.tabIndex = 0;
 }

@@ -3,7 +3,7 @@
 import { pictureOf } from "./cards.js";
 import { Controls } from "./controls.js";
 import { make, setText, text } from "./dom.js";
-import { sentenceAt } from "./event_list.js";
+import { say, sentenceAt } from "./event_list.js";
 import { OPEN, Replay } from "./replay.js";
 import { TableView } from "./table.js";
 import { tableFor } from "./tables.js";
@@ -70,7 +70,7 @@ export class Show {
     if (replay.last < 0) return this.table.show(replay.table.begin(replay.header));
     const position = replay.positionAt(this.at, this._viewer);
     setText(this.title, text(position.title || replay.rounds[replay.roundAt(this.at)].title));
-    setText(this.sentence, sentenceAt(replay, this.at, replay.eventAt(this.at, this._viewer)) ?? "");
+    say(this.sentence, sentenceAt(replay, this.at, replay.eventAt(this.at, this._viewer)) ?? "");
     this._flights?.begin(isStep ? this._drawn : null);
     this.table.show(position);
     this._flights?.end(position, this._controls.stepMs);

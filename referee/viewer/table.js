@@ -25,7 +25,8 @@ export class TableView {
     this._first = 0;
     this._position = null;
     this.place(0);
-    new ResizeObserver(() => this.settle()).observe(this.element);
+    this._settled = "";
+    new ResizeObserver(() => this._size() !== this._settled && this.settle()).observe(this.element);
   }
 
   /** Arrange the seats around the table so that `first` is the nearest. */
@@ -52,6 +53,8 @@ export class TableView {
 
   /** Choose the sizes again when the element was put into the page, or after a change of the largest numbers of cards. */
   settle() {
+    if (!this.element.isConnected) return;
+    this._settled = this._size();
     const { shape } = this.replay;
     const strips = getComputedStyle(this.element).getPropertyValue("--strips-shown").trim() === "1";
     for (const view of this.seats) measureSeat(view, shape, { strips });
@@ -59,6 +62,10 @@ export class TableView {
     this.element.classList.toggle("with-board", shape.board);
     this.centre.fit(shape);
     if (this._position) this.show(this._position);
+  }
+
+  _size() {
+    return `${this.element.offsetWidth} ${this.element.offsetHeight}`;
   }
 
   show(position) {

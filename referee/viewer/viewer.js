@@ -5,7 +5,7 @@ import { pictureOf } from "./cards.js";
 import { Controls, KEYS, handleKey } from "./controls.js";
 import { DecisionPanel } from "./decision.js";
 import { make, setText, text } from "./dom.js";
-import { EventList, sentenceAt } from "./event_list.js";
+import { EventList, say, sentenceAt } from "./event_list.js";
 import { Graph } from "./graph.js";
 import { highlightsOf } from "./highlights.js";
 import { Checks } from "./outcome.js";
@@ -111,7 +111,7 @@ class Viewer {
     setText(this.title, text(position.title || replay.rounds[replay.roundAt(this.at)].title));
     setText(this.phase, text(position.phase ?? ""));
     this.sentence.setAttribute("aria-live", this.controls.playing && this.at < replay.last ? "off" : "polite");
-    this._say(sentence);
+    say(this.sentence, sentence);
     this._drawTable(position, { moves: steps === 1 });
     this.controls.show(this.at, sentence);
     this._showEnding(playing).catch(() => {}); // without it, the result is below
@@ -279,20 +279,9 @@ class Viewer {
     }
   }
 
-  /** Show a sentence in a font that lets it fit; one that is still too long can be scrolled. */
-  _say(words) {
-    const { sentence } = this;
-    setText(sentence, words);
-    sentence.classList.remove("long", "longest");
-    sentence.removeAttribute("tabindex");
-    const tooLong = () => sentence.scrollHeight > sentence.clientHeight + 1;
-    for (const size of ["long", "longest"]) if (tooLong()) sentence.classList.add(size);
-    if (tooLong()) sentence.tabIndex = 0;
-  }
-
   _showWaiting() {
     setText(this.title, "Nothing has happened yet");
-    this._say("The first events appear here as soon as they may be shown.");
+    say(this.sentence, "The first events appear here as soon as they may be shown.");
     this._drawTable(this.replay.table.begin(this.replay.header));
     this.controls.show(0, "");
     this.decision.show(0, this.viewer);

@@ -3,7 +3,7 @@
 import http.client
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,14 +32,7 @@ class Watching:
         self.answer = self.connection.getresponse()
 
     def __iter__(self) -> Iterator[Message]:
-        return messages(self._lines())
-
-    def _lines(self) -> Iterator[bytes]:
-        """Yield lines; fail if they go on for long, since a stream sends comments while nothing happens."""
-        end = time.monotonic() + LONGEST_S
-        for line in iter(self.answer.readline, b""):
-            assert time.monotonic() < end, "what is waited for does not arrive"
-            yield line
+        return messages(for_a_while(iter(self.answer.readline, b"")))
 
     def until(self, last: Callable[[Message], bool]) -> list[Message]:
         """Return all messages up to the first for which ``last`` is true."""
@@ -53,6 +46,14 @@ class Watching:
     def leave(self) -> None:
         self.answer.close()
         self.connection.close()
+
+
+def for_a_while(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines; fail if they go on for long, since a stream sends comments while nothing happens."""
+    end = time.monotonic() + LONGEST_S
+    for line in lines:
+        assert time.monotonic() < end, "what is waited for does not arrive"
+        yield line
 
 
 def messages(lines: Iterator[bytes]) -> Iterator[Message]:

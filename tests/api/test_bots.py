@@ -133,18 +133,6 @@ def test_E4_a_bad_edit_changes_nothing_and_a_new_address_must_be_proven(owner: P
     assert moved.get_json()["handshake"]["state"] == "due"
 
 
-def test_bots_are_listed_by_owner_and_status(service: Service, owner: Person, mine: str, theirs: str) -> None:
-    second = service.verified_bot(owner)["id"]
-    owner.post(f"/bots/{mine}/pause")
-
-    def ids(query: str) -> list[str]:
-        return [bot["id"] for bot in owner.get(f"/bots?{query}").get_json()["items"]]
-
-    assert ids(f"owner={owner.id}") == [second, mine]
-    assert ids(f"owner={owner.id}&status=paused") == [mine]
-    assert fields_of(owner.get("/bots?owner=x&status=dead")) == {"owner", "status"}
-
-
 def test_E20_tricks_in_paths_find_nothing(owner: Person) -> None:
     for path in (
         *("/bots/%2e%2e", "/bots/../accounts", "/bots//x", "//bots", f"/bots/{NOBODY};x", f"/bots/{NOBODY}%00"),

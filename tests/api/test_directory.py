@@ -63,7 +63,7 @@ def test_E14_a_bad_profile_is_refused_with_its_field(service: Service, owner: Pe
     assert [(answer.status_code, fields_of(answer)) for answer in refused] == [(422, {*wrong})] * 2
 
 
-def test_bots_are_listed_by_game_level_and_activity(service: Service, owner: Person) -> None:
+def test_bots_are_listed_by_owner_status_game_level_and_activity(service: Service, owner: Person) -> None:
     rated = played(service, owner, service.person())
     fresh = service.verified_bot(owner, "prisoners")["id"]
     client = service.anonymous()
@@ -74,12 +74,15 @@ def test_bots_are_listed_by_game_level_and_activity(service: Service, owner: Per
     assert listed("level=rated&game=saint-poker&active_days=1") == listed("level=1400_to_1600") == sorted(rated)
     assert listed("level=unrated") == listed("game=prisoners") == [fresh]
     assert listed("game=prisoners&level=rated") == []
+    assert listed(f"owner={owner.id}") == sorted((rated[0], fresh))
+    owner.post(f"/bots/{fresh}/pause")
+    assert listed("status=paused") == [fresh]
     bot = client.get(f"{API}/bots/{rated[0]}").get_json()
     assert bot["certified"] == ["pool-nap", "saint-poker"]
     ((game, games),) = [(rating["game"], rating["games"]) for rating in bot["ratings"]]
     assert (game, games, bot["rated_at"] is not None) == ("saint-poker", 1, True)
-    for bad, field in (("level=high", "level"), ("game=chess", "game"), ("active_days=0", "active_days")):
-        assert fields_of(client.get(f"{API}/bots?{bad}")) == {field}
+    bad = client.get(f"{API}/bots?level=high&game=chess&active_days=0&owner=x&status=dead")
+    assert fields_of(bad) == {"level", "game", "active_days", "owner", "status"}
 
 
 def test_an_account_is_public_once_it_has_registered_a_bot(service: Service, owner: Person) -> None:

@@ -4,20 +4,15 @@ import csv
 import gzip
 import io
 import json
-import subprocess
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
 from api.downloads import files
 from referee import schema
-from referee.cli import main
 from referee.match.verification import verify
 from referee.tournaments import result_seats, watching
 from referee.workflows.ending import deal_group_closing
@@ -32,7 +27,6 @@ from tests.database.world import World, create_group
 from tests.surroundings import MASTER_KEY
 
 Json = dict[str, Any]
-VERIFIER = Path(__file__).parents[2] / "docs" / "verify_log.py"
 
 
 @pytest.fixture
@@ -112,27 +106,6 @@ def test_a_client_that_accepts_octets_gets_the_same_file(world: World, event: st
         assert (plain[0], octets[0], both[0]) == (media_type, "application/octet-stream", media_type)
         assert plain[1] == octets[1] == both[1]
         assert "Accept" in ", ".join(plain[2]).split(", ")
-
-
-def test_files_are_verified_as_they_are_served(service: Service, world: World, event: str, tmp_path: Path) -> None:
-    file, plain = (tmp_path / name for name in ("cup.ndjson.gz", "cup.ndjson"))
-    file.write_bytes(service.anonymous().get(path_of(event)).data)
-    plain.write_bytes(gzip.decompress(file.read_bytes()))
-
-    for path in (file, plain):
-        ran, listed = (CliRunner().invoke(main, ["verify", str(path), *more]) for more in ((), ("--json",)))
-        (summary,) = ran.stdout.splitlines()
-        items = json.loads(listed.stdout)["items"]
-        assert (ran.exit_code, summary.partition(";")[0]) == (0, "3 of 3 logs are valid")
-        assert [item["match"] for item in items] == [match.id for match in in_order(world, event)]
-        assert [item["finding"].endswith("; void, so it does not count") for item in items] == [False, True, False]
-
-    plain.write_bytes(plain.read_bytes().replace(b'"ms":', b'"ms":1', 1))  # in the first log
-    ran = CliRunner().invoke(main, ["verify", str(plain), str(file)])
-    assert ran.exit_code == 1
-    assert [line.split()[0] for line in ran.stdout.splitlines()] == ["FAILED", "5"]
-    second = subprocess.run([sys.executable, VERIFIER, file, plain], capture_output=True, text=True, check=False)
-    assert (second.stdout.count("links, seed and deals are valid; "), second.returncode) == (5, 1)
 
 
 def test_what_was_cut_anywhere_is_taken_up_to_the_same_bytes(service: Service, world: World, event: str) -> None:

@@ -1,5 +1,6 @@
 """A bounded number of requests generated from the OpenAPI document: no 500, and only documented responses."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ class Target:
     """A service with an object of each kind."""
 
     app: Flask
-    people: list[Person]
+    people: Iterator[Person]
     ids: dict[str, str]
 
 
@@ -82,7 +83,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
         "row": "5",
         "month": format_month(month),
     }
-    yield Target(service.app, [owner, organiser], ids)
+    yield Target(service.app, cycle([owner, organiser]), ids)
     service.database.dispose()
 
 
@@ -91,13 +92,42 @@ def test_E2_no_request_makes_the_service_fail(target: Target, examples: int) -> 
     import schemathesis  # only here, because every process of a test run imports this file
 
     document = schemathesis.openapi.from_wsgi(f"{API}/openapi.json", target.app)
-    for path, method in sorted(operations()):
-        ask_at_random(target, document[path][method], path, examples)
+    for (path, method), described in sorted(operations().items()):
+        operation = document[path][method]
+        is_free = "requestBody" in described or any(given["in"] != "path" for given in described.get("parameters", ()))
+        if is_free:
+            ask_at_random(target, operation, path, examples)
+        else:
+            named = re.findall(r"{(\w+)}", path)
+            ask(target, operation.Case(path_parameters={name: unknown(target.ids[name]) for name in named}), path)
+
+
+def unknown(id: str | None) -> str:
+    """Return an id or number of the same kind of which nothing exists."""
+    kind, separator, _ = str(id).partition("_")
+    return f"{kind}_{'z' * 26}" if separator else "999"
 
 
 def ask_at_random(target: Target, operation: Any, path: str, examples: int) -> None:
-    """Send generated requests with ids of objects that exist and, every other time, with generated ids as well."""
-    from schemathesis import GenerationMode, checks
+    """Send generated requests, every other one also with generated ids."""
+    from schemathesis import GenerationMode
+
+    strategy = st.one_of(*[operation.as_strategy(generation_mode=mode) for mode in GenerationMode])
+    takes_made_up = cycle([True, False])
+
+    @settings(
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    )
+    @given(strategy)
+    def ask_one(case: Any) -> None:
+        ask(target, case, path, with_its_ids=next(takes_made_up))
+
+    ask_one()
+
+
+def ask(target: Target, case: Any, path: str, *, with_its_ids: bool = True) -> None:
+    """Send the request with ids of objects that exist and, if wished, with its own before."""
+    from schemathesis import checks
     from schemathesis.specs.openapi import checks as openapi_checks
 
     required = (
@@ -111,22 +141,12 @@ def ask_at_random(target: Target, operation: Any, path: str, examples: int) -> N
         f"{API}/tournaments/{{tournament_id}}/stream": {"tournament_id": target.ids["over"]},
         f"{API}/matches/{{match_id}}/stream": {"match_id": target.ids["match_id"]},
     }
-    people, takes_made_up = cycle(target.people), cycle([True, False])
-
-    @settings(
-        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-    )
-    @given(st.one_of(*[operation.as_strategy(generation_mode=mode) for mode in GenerationMode]))
-    def ask(case: Any) -> None:
-        target.app.extensions["referee.limiter"].reset()  # more examples than a caller may send in a minute
-        made_up = dict(case.path_parameters or {})
-        real = {name: target.ids[name] for name in made_up}
-        if path.endswith("/stream"):
-            real = finished.get(path, made_up)
-        person = next(people)
-        takes_both = next(takes_made_up) and bool(made_up)
-        for parameters in [made_up, real] if takes_both else [real]:
-            case.path_parameters = parameters
-            case.call_and_validate(checks=required, headers={**(case.headers or {}), **person.headers()})
-
-    ask()
+    target.app.extensions["referee.limiter"].reset()  # more requests than a caller may send in a minute
+    own = dict(case.path_parameters or {})
+    real = {name: target.ids[name] for name in own}
+    if path.endswith("/stream"):
+        real = finished.get(path, own)
+    person = next(target.people)
+    for parameters in [own, real] if own and with_its_ids else [real]:
+        case.path_parameters = parameters
+        case.call_and_validate(checks=required, headers={**(case.headers or {}), **person.headers()})

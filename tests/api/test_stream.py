@@ -29,7 +29,7 @@ from referee.matches.tables import Result
 from referee.tournaments import disqualification
 from tests.api.conftest import API, Service, fields_of
 from tests.api.in_thread import api_in_thread
-from tests.api.streaming import PATIENCE_S, messages
+from tests.api.streaming import PATIENCE_S, for_a_while, messages
 from tests.api.tournaments import play
 from tests.database import tournaments as events
 from tests.database.world import World
@@ -82,7 +82,7 @@ def test_the_commands_of_the_page_do_what_it_says(api: tuple[str, World], tmp_pa
 def test_a_disqualification_reaches_viewers(service: Service, world: World) -> None:
     event, seated = events.begun(world, 4)
     answer = service.anonymous().get(f"{API}/tournaments/{event}/stream")
-    told = messages(line for piece in answer.iter_encoded() for line in piece.splitlines())
+    told = messages(for_a_while(line for piece in answer.iter_encoded() for line in piece.splitlines()))
     first = next(told)
 
     world.write(disqualification.disqualify_bot, event, seated[0], "Two names.")

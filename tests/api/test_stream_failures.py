@@ -58,7 +58,7 @@ class Viewer:
         while not (told and is_last(told[-1])):
             text, last = self.waiting.get(PATIENCE_S)
             assert b"event: " in text, f"nothing after {told}"
-            assert not last or b"event: end" in text, f"it ended after {told}"
+            assert last == (b"event: end" in text), f"it ended after {told}"
             told += messages(iter(text.splitlines()))
         return told
 

@@ -59,6 +59,8 @@ def test_F13_a_proposal_and_its_decision_are_public(service: Service, organiser:
     }
     assert client.get(f"{API}/voids/{void['id']}").get_json() == void
     assert client.get(f"{API}/voids?{of_it}").get_json()["items"] == []
+    (act,) = admin.get("/acts?kind=match.void_confirmed").get_json()["items"]
+    assert (act["object"], act["details"]) == (match_id, {"void": void["id"]})
     assert client.get(f"{API}/voids?state=open").status_code == 422
     assert client.get(f"{API}/voids/vod_{'0' * 26}").status_code == 404
 
@@ -66,7 +68,7 @@ def test_F13_a_proposal_and_its_decision_are_public(service: Service, organiser:
 def test_F13_who_may_propose_decide_and_void_alone(
     service: Service, owner: Person, organiser: Person, admin: Person
 ) -> None:
-    _, match_id = ended_match(service, organiser)
+    tournament_id, match_id = ended_match(service, organiser)
     strangers = [owner, service.person("organiser")]
 
     refused = [person.post(f"/matches/{match_id}/void", {"reason": "x"}).status_code for person in strangers]
@@ -92,6 +94,8 @@ def test_F13_who_may_propose_decide_and_void_alone(
     alone = admin.post(f"/matches/{match_id}/void", {"reason": "wrong cards", "rematch": False}).get_json()
     assert (alone["void"], alone["rematches"], alone["proposal"]) == ([match_id], [], None)
     assert "Voided by" in read(service.anonymous(), f"/matches/{match_id}")
+    kinds = [act["kind"] for act in admin.get(f"/acts?tournament={tournament_id}").get_json()["items"]]
+    assert [kind.rpartition("_")[2] for kind in kinds[4::-1]] == ["asked", "withdrawn", "asked", "declined", "asked"]
 
 
 def test_F13_a_finished_leg_keeps_its_result(service: Service, organiser: Person, admin: Person, world: World) -> None:

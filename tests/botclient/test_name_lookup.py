@@ -223,23 +223,21 @@ async def test_K24_a_process_without_file_descriptors_blames_no_bot() -> None:
     assert (reply.fault, "Too many open files" in reply.detail) == ("uplink_down", True)
 
 
-@pytest.mark.parametrize(
-    ("error", "working"),
-    [
-        (None, True),
-        (socket.gaierror(socket.EAI_NONAME, "no such name"), True),  # an answer of the resolver
-        (socket.gaierror(socket.EAI_AGAIN, "no answer"), False),
-        (OSError("no descriptors"), False),
-    ],
-    ids=["found", "no such name", "no answer", "no descriptors"],
-)
-async def test_K23_the_canary_shows_whether_the_resolver_answers(error: Exception | None, working: bool) -> None:
-    def look_up(host: str) -> list[str]:
-        if error is not None:
-            raise error
-        return [ADDRESS]
+async def test_K23_the_canary_shows_whether_the_resolver_answers() -> None:
+    answers: dict[Exception | None, bool] = {
+        None: True,
+        socket.gaierror(socket.EAI_NONAME, "no such name"): True,  # an answer of the resolver
+        socket.gaierror(socket.EAI_AGAIN, "no answer"): False,
+        OSError("no descriptors"): False,
+    }
+    for error, is_working in answers.items():
 
-    assert (await is_resolver_working("canary.test", look_up)) is working
+        def look_up(host: str, error: Exception | None = error) -> list[str]:
+            if error is not None:
+                raise error
+            return [ADDRESS]
+
+        assert (await is_resolver_working("canary.test", look_up)) is is_working, error
 
 
 async def test_a_reply_says_whether_the_call_ended_at_the_look_up() -> None:
@@ -250,21 +248,15 @@ async def test_a_reply_says_whether_the_call_ended_at_the_look_up() -> None:
     assert (silent.unresolved, refused.unresolved) == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("public_url", "canary"),
-    [
-        ("https://referee.example.org:8443/x", "referee.example.org"),
-        ("http://127.0.0.1:8000", ""),
-        ("http://[::1]:8000", ""),
-        ("http://localhost:8000", ""),  # found without a resolver
-    ],
-)
 def test_K23_the_canary_is_the_public_name_of_the_service_unless_another_is_set(
-    public_url: str, canary: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("REFEREE_DATA", str(tmp_path))
-    monkeypatch.setenv("REFEREE_PUBLIC_URL", public_url)
-    assert Settings.load().dns_canary == canary
+    local = ("http://127.0.0.1:8000", "http://[::1]:8000", "http://localhost:8000")  # found without a resolver
+    canaries = {"https://referee.example.org:8443/x": "referee.example.org", **dict.fromkeys(local, "")}
+    for public_url, canary in canaries.items():
+        monkeypatch.setenv("REFEREE_PUBLIC_URL", public_url)
+        assert Settings.load().dns_canary == canary
 
     monkeypatch.setenv("REFEREE_DNS_CANARY", "example.net")
     assert Settings.load().dns_canary == "example.net"

@@ -23,9 +23,8 @@ def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
 
     for asked in (7, 15):
         world.pass_seconds(LEASE_S - 1)
-        with world.database.write() as session:
-            checks.tell(session, one, asked, 60, "pool-nap")
-            assert check_claims.claim_due(session, 1) == []
+        world.write(checks.tell, one, asked, 60, "pool-nap")
+        assert world.write(check_claims.claim_due, 1) == []
 
     row = row_of(world, bot_id)
     assert (row.state, row.questions_sent, row.questions_total, row.current_step) == ("running", 15, 60, "pool-nap")
@@ -44,9 +43,8 @@ def test_a_check_that_was_claimed_again_or_dropped_writes_nothing(world: World) 
         ended(world, first, BOTH)
     world.write(checks.give_back, second)
     third = claimed(world)
-    with world.database.write() as session:
-        bot = bots.get_bot(session, bot_id)
-        bots.edit(session, bot_id, revision=bot.revision, url="http://127.0.0.1:8998/")
+    bot = world.read(bots.get_bot, bot_id)
+    world.write(bots.edit, bot_id, revision=bot.revision, url="http://127.0.0.1:8998/")
     with pytest.raises(StaleEpoch):
         ended(world, third, BOTH)
 
@@ -113,9 +111,8 @@ def test_a_bot_that_is_checked_plays_less_and_one_that_plays_all_it_can_is_check
 
     assert one.at_once == capacity.CALLS_PER_CHECK
     assert left[bot_id] == 6 - 1 - one.at_once
-    with world.database.write() as session:
-        assert check_claims.claim_due(session, 3) == []
-        session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="finished"))
+    assert world.write(check_claims.claim_due, 3) == []
+    world.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="finished"))
     assert claimed(world).at_once == 1
 
 
@@ -137,9 +134,8 @@ def test_owners_take_turns_and_nobody_waits_for_all_bots_of_another(world: World
     world.clock.moment += timedelta(minutes=1)
     modest = newcomer(world)
 
-    with world.database.write() as session:
-        first = check_claims.claim_due(session, 2)
-        second = check_claims.claim_due(session, 2)
+    first = world.write(check_claims.claim_due, 2)
+    second = world.write(check_claims.claim_due, 2)
 
     assert modest in {one.bot_id for one in first}
     assert {one.bot_id for one in (*first, *second)} - {modest} <= {*greedy}
@@ -151,9 +147,8 @@ def test_a_bot_that_names_another_version_every_time_is_checked_once(world: Worl
     bot_id = newcomer(world)
     ended(world, claimed(world), BOTH, "1.1")
 
-    with world.database.write() as session:
-        assert handshakes.claim_due_handshakes(session) == []
-        assert bots.get_bot(session, bot_id).version == "1.1"
+    assert world.write(handshakes.claim_due_handshakes) == []
+    assert world.read(bots.get_bot, bot_id).version == "1.1"
     assert row_of(world, bot_id).state == "idle"
     assert lacking(world, bot_id) is None
 

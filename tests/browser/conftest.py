@@ -14,9 +14,8 @@ policy, failed or redirected requests. A test forgives the problems that it expe
 
 import json
 import re
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,7 @@ from tests.machine import require
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 PATIENCE_MS = 30_000
+STEP_MS = 100  # between two looks at a condition
 SWITCHES = ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
 TOKEN_KEY = "referee.token"  # of sessionStorage, see static/site/session.js
 FORGET = "() => { try { sessionStorage.clear(); localStorage.clear() } catch { /* it may store nothing */ } }"
@@ -51,6 +51,8 @@ SIGN_IN = """if (location.protocol.startsWith("http") && !sessionStorage.getItem
     sessionStorage.setItem("%s", "%s");
     sessionStorage.setItem("signed in once", "yes");
 }"""
+REDRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+AT_ONCE = "Math.random = () => 0"  # who would wait a while before asking asks now
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -79,8 +81,12 @@ class PageAt:
         policy: bool = True,
         motion: bool = False,
         token: str = "",
+        before: str = "",
     ) -> Page:
-        """A page that has loaded; see ``context``. It stores nothing of pages before it but what may be cached."""
+        """A page that has loaded; see ``context``. It stores nothing of pages before it but what may be cached.
+
+        ``before`` is a script that runs before those of the page.
+        """
         kind = (script, policy, motion)
         if not self._free.get(kind):
             self._free[kind] = [self.context(script=script, policy=policy, motion=motion).new_page()]
@@ -89,8 +95,21 @@ class PageAt:
         self._used.append((kind, page))
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="dark" if dark else "light")
-        with page.add_init_script(SIGN_IN % (TOKEN_KEY, token)) if token else nullcontext():
+        with ExitStack() as stack:
+            for early in filter(None, (before, token and SIGN_IN % (TOKEN_KEY, token))):
+                stack.enter_context(page.add_init_script(early))
             page.goto(self.url + path)
+        return page
+
+    def clocked(self, path: str, beside: Page | None = None, **options: Any) -> Page:
+        """A page in a fresh browser, or in that of another page, whose clock tests advance, without random delays.
+
+        Reloading it loses ``still``.
+        """
+        context = beside.context if beside else self.context(clocked=True, **options)
+        page = context.new_page()
+        page.goto(path)
+        page.evaluate("window.still = true")
         return page
 
     def context(
@@ -103,6 +122,7 @@ class PageAt:
         policy: bool = True,
         motion: bool = False,
         token: str = "",
+        clocked: bool = False,
         **more: Any,
     ) -> BrowserContext:
         """A fresh browser as far as the service can tell. ``policy=False`` takes the content security policy away,
@@ -120,6 +140,9 @@ class PageAt:
         self._contexts.append(context)
         if token:
             context.add_init_script(SIGN_IN % (TOKEN_KEY, token))
+        if clocked:
+            context.clock.install()
+            context.add_init_script(AT_ONCE)
         context.on("console", self._heard)
         context.on("weberror", self._stopped)
         context.on("request", self._asked)
@@ -160,15 +183,32 @@ class PageAt:
             self.troubles.append(f"failed: {request.method} {request.url}: {request.failure}")
 
 
+def until(page: Page, holds: Callable[[], Any], *, advance_ms: int = 2_000) -> None:
+    """Advance the clock of the page until the condition is true."""
+    for _ in range(PATIENCE_MS // STEP_MS):
+        if advance_ms:
+            page.clock.run_for(advance_ms)
+        if holds():
+            return
+        page.wait_for_timeout(STEP_MS)
+    raise AssertionError("it never came to that")
+
+
 def wait_for(page: Page, expression: str, arg: Any = None) -> None:
     """Wait until a JavaScript expression is true, or the value of a function of ``arg``.
 
     Playwright's ``wait_for_function`` may evaluate it in the page, where the content policy forbids that.
     """
-    until = time.monotonic() + PATIENCE_MS / 1000
-    while not page.evaluate(expression, arg):
-        assert time.monotonic() < until, f"this never came true: {expression}"
-        page.wait_for_timeout(20)
+    until(page, lambda: page.evaluate(expression, arg), advance_ms=0)
+
+
+def look(page: Page, *, hidden: bool) -> None:
+    """Hide this tab behind another one, or show it."""
+    page.evaluate(
+        "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+        " document.dispatchEvent(new Event('visibilitychange')); }",
+        hidden,
+    )
 
 
 def submit(place: Page | Locator, button: str, fields: Mapping[str, str]) -> None:

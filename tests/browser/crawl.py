@@ -37,7 +37,7 @@ class Crawl:
         waiting = list(starts)
         while waiting:
             path = waiting.pop(0)
-            if path in self.pages or self._met[kind_of(path)] >= MOST_OF_A_KIND:
+            if path in self.pages or self._met[kind_of(path)] >= (1 if "?" in path else MOST_OF_A_KIND):
                 continue
             self._met[kind_of(path)] += 1
             self.pages[path] = visited = self._visit(path)

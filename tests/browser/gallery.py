@@ -1,8 +1,7 @@
 """Take pictures of every kind of page and write them as one HTML file, for people who judge how pages look.
 
 ``make gallery`` runs it. Pages are those of the browser tests: a real server with a full database, whose names are long
-or written from right to left, and one with an empty database; wide and narrow, light and dark. The file contains all
-pictures.
+or written from right to left; wide and narrow, light and dark. The file contains all pictures.
 """
 
 import argparse
@@ -22,7 +21,6 @@ from tests.browser.conftest import SIGN_IN, SWITCHES, TOKEN_KEY
 from tests.browser.crawl import Crawl
 from tests.browser.record import PLAYED, Filled, fill
 from tests.browser.service import served
-from tests.database.databases import write_upgraded
 
 SHOWN: Final[Mapping[str, str]] = {
     "Ada": "Ada Lovelace & Charles Babbage",
@@ -37,10 +35,6 @@ WIDTHS: Final = {1280: 800, 390: 844}  # widths of windows and their heights
 TALLEST: Final = 2200  # pixels of a page that are shown
 QUALITY: Final = 62  # of a JPEG
 LONGEST_MS: Final = 120_000  # of a step: a picture of a long page takes seconds on a busy machine
-EMPTY_PAGES: Final = (
-    *("/", "/ladders", "/bots", "/tournaments", "/matches", "/games", "/games/pool-nap", "/guides", "/search?q=ada"),
-    *("/register", "/account", "/organise", "/replay", "/keys", "/docs", "/nothing/here"),
-)
 SETTLED: Final = """async () => {
   const frames = async (count) => { while (count--) await new Promise(requestAnimationFrame); };
   const unfinished = "[aria-busy], .coming, .viewer-place > .empty";
@@ -74,26 +68,19 @@ class Subject:
     token: str = ""
 
 
-def full_subjects(filled: Filled, kinds: Mapping[str, str]) -> Iterator[Subject]:
+def subjects(filled: Filled, kinds: Mapping[str, str]) -> Iterator[Subject]:
     """Yield a page of each kind that links lead to, and those that links do not tell apart."""
     for kind, path in sorted(kinds.items()):
         yield Subject(kind, path)
-    for game in PLAYED:
-        yield Subject(f"match of {game}", f"/matches/{filled.matches[game]}")
-    yield Subject("match, live", f"/matches/{filled.matches['open']}")
-    yield Subject("match, void", f"/matches/{filled.matches['void']}")
+    for name in (*PLAYED, "open", "void"):
+        yield Subject(f"match, {name}", f"/matches/{filled.matches[name]}")
     for name in ("swiss", "knockout", "bracket", "open"):
         yield Subject(f"tournament, {name}", f"/tournaments/{filled.tournaments[name]}")
-    knockout = f"/tournaments/{filled.tournaments['knockout']}"
-    yield Subject("crosstable of a knockout", f"{knockout}/crosstable")
-    yield Subject("bracket, finished", f"{knockout}/bracket")
     yield Subject("a bot, seen by its owner", f"/bots/{filled.bots['Ada']}", filled.tokens["owner"])
     yield Subject("account, signed in", "/account", filled.tokens["owner"])
     yield Subject("organise, signed in", "/organise", filled.tokens["organiser"])
     draft = f"/tournaments/{filled.tournaments['draft']}/organise"
     yield Subject("terms of a draft, signed in", draft, filled.tokens["organiser"])
-    yield Subject("search", "/search?q=a")
-    yield Subject("reference of the API", "/docs")
     yield Subject("missing page", "/nothing/here")
 
 
@@ -156,23 +143,15 @@ def main() -> None:
     if chromium is None:
         raise SystemExit(HELP)
     with tempfile.TemporaryDirectory() as folder:
-        full, empty = Path(folder) / "full", Path(folder) / "empty"
-        for place in (full, empty):
-            place.mkdir()
-        filled = fill(full, SHOWN)
-        write_upgraded(empty / "referee.db")
+        filled = fill(Path(folder), SHOWN)
         options.out.write_text(HEAD)
-        with served(full) as first, served(empty) as second, sync_playwright() as playwright:
+        with served(Path(folder)) as service, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
-            for url, subjects in (
-                (first.url, full_subjects(filled, Crawl(first.url).run("/").kinds)),
-                (second.url, (Subject(f"empty service: {path}", path) for path in EMPTY_PAGES)),
-            ):
-                camera = Camera(browser, url)
-                for subject in subjects:
-                    if options.only in subject.title:
-                        write_section(options.out, browser, subject.title, camera.pictures(subject))
-                        print(subject.title, flush=True)
+            camera = Camera(browser, service.url)
+            for subject in subjects(filled, Crawl(service.url).run("/").kinds):
+                if options.only in subject.title:
+                    write_section(options.out, browser, subject.title, camera.pictures(subject))
+                    print(subject.title, flush=True)
             browser.close()
         filled.database.dispose()
     print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")

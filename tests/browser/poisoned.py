@@ -7,7 +7,7 @@ import gzip
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +36,10 @@ EXACT = {
 OPEN_WORDS = {("checks", "current_step"), ("tokens", "hint")}
 
 
-@contextmanager
-def copied(source: Path, target: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a copy of the database, which may be in use, and commit what is changed in it."""
-    with closing(sqlite3.connect(source)) as original, closing(sqlite3.connect(target)) as copy:
-        original.backup(copy)
-        yield copy
-        copy.commit()
-
-
 def poison(source: Path, target: Path) -> None:
     """Write the copy. ``source`` may be in use."""
-    with copied(source, target) as copy:
+    with closing(sqlite3.connect(source)) as original, closing(sqlite3.connect(target)) as copy:
+        original.backup(copy)
         triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'acts'"
         for (name,) in copy.execute(triggers).fetchall():  # as somebody with access to the database could
             copy.execute(f"DROP TRIGGER {name}")
@@ -58,6 +50,7 @@ def poison(source: Path, target: Path) -> None:
             _write(copy, "faults", name, PAYLOADS)
         copy.execute("UPDATE bots SET status_reason = ?", (PAYLOADS[0],))
         _rename_players(copy)
+        copy.commit()
 
 
 def free_texts() -> Iterator[tuple[str, str]]:

@@ -189,6 +189,10 @@ class Filled:
             begin(self.world, made)
         return made
 
+    def event(self, name: str, count: int = 5, **terms: Any) -> str:
+        """Create a tournament whose first matches are due."""
+        return self.arrange(name, NAMES[:count], begins=True, **terms)
+
     def sign_up(self, name: str, role: str = "owner") -> tuple[str, str]:
         """Return the id and a token of a new account."""
         with self.database.write() as session:
@@ -247,7 +251,7 @@ def _people(filled: Filled) -> None:
 def _ladders(filled: Filled) -> None:
     """Play some matches of every game, most of them of one game, and void one."""
     dice = Random(1)
-    for _ in range(24):
+    for _ in range(16):
         filled.pass_time(hours=18)
         filled.begin(LADDER, bots=dice.sample(NAMES, PLAYED[LADDER])).finish()
     for game, seats in PLAYED.items():

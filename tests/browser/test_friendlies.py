@@ -22,7 +22,6 @@ def test_E21_the_owner_of_a_bot_in_a_friendly_cancels_it_on_its_page(page_at: Pa
     assert button.count() == 0
     page.goto(f"/matches/{live.id}")
     expect(button).to_be_visible()
-    axe(page)
     button.click()
     page.get_by_role("button", name="Really cancel it?").click()
 
@@ -39,12 +38,10 @@ def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageA
     page.locator("#challengers").select_option("on_request")
     page.locator("#friendly-rules button").click()
     expect(page.locator("[data-field=friendlies]")).to_have_text("Its owner decides about each friendly.")
-    axe(page)
 
     other = page_at(f"/bots/{filled.bots['Babbage']}", token=filled.tokens["owner"])
     other.locator("#challenge summary").first.click()
     expect(other.locator("#challenge-why")).to_contain_text("this sends a request")
-    axe(other)
     other.locator("#challenge-game").select_option("saint-poker")
     other.locator("summary", has_text="Options of the game").click()
     other.get_by_role("spinbutton", name="Rounds").fill("3")

@@ -32,13 +32,9 @@ def test_what_goes_wrong_in_a_page_is_noticed(page_at: PageAt) -> None:
     page.evaluate(FETCH_ELSEWHERE)
     assert "Content Security Policy" in troubles(page_at)
 
-
-def test_a_policy_taken_away_refuses_nothing_but_what_leads_elsewhere_is_noticed(page_at: PageAt) -> None:
     page = page_at("/keys", policy=False)
-
     page.evaluate(ADD_SCRIPT)
     page.evaluate(FETCH_ELSEWHERE)
-
     assert page.evaluate("window.ran") == 1
     assert "led elsewhere: http://127.0.0.1:1/" in troubles(page_at)
 

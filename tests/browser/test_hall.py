@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 from sqlalchemy import update
 
 from referee.bots import bots, handshakes
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.workflows.bots import handshake_results
-from tests.browser.conftest import PageAt, axe, wait_for
+from tests.browser.conftest import PageAt, axe, until, wait_for
 from tests.browser.record import NAMES, PLAYED, Filled
-from tests.browser.test_watching import quick, until
 from tests.database.tournaments import go_on
 from tests.database.world import certify, manifest_of
 
@@ -38,16 +38,11 @@ LOCKS = """window.locks = 0;
 Object.defineProperty(navigator, "wakeLock", { value: { request: async () => { window.locks += 1; } } });"""
 
 
-@pytest.fixture
-def window(page_at: PageAt) -> BrowserContext:
-    return quick(page_at.context())
-
-
 @pytest.fixture(scope="module")
 def crowd(filled: Filled) -> Iterator[list[str]]:
-    """Yield the ids of 100 bots with long names, and retire them."""
-    manifest, made = manifest_of("1.0", sorted(PLAYED), 100), []
-    for number in range(100):
+    """Yield the ids of 40 bots with long names, and retire them."""
+    manifest, made = manifest_of("1.0", sorted(PLAYED)), []
+    for number in range(40):
         owner_id, name = filled.world.account(), f"Challenger of the North {number:03}"
         with filled.database.write() as session:
             made.append(bots.register(session, owner_id, name, f"http://127.0.1.{number}:9000/").id)
@@ -59,9 +54,8 @@ def crowd(filled: Filled) -> Iterator[list[str]]:
         session.execute(update(Bot).where(Bot.id.in_(made)).values(status=BotState.RETIRED))
 
 
-def hall(window: BrowserContext, made: str) -> Page:
-    page = window.new_page()
-    page.goto(f"/tournaments/{made}/hall")
+def hall(page_at: PageAt, made: str, **options: Any) -> Page:
+    page = page_at.clocked(f"/tournaments/{made}/hall", **options)
     expect(page.locator(".part[data-shown]")).to_be_visible()
     return page
 
@@ -72,8 +66,8 @@ def stepped(page: Page) -> str:
     return shown
 
 
-def test_the_parts_are_shown_in_turn(window: BrowserContext, filled: Filled) -> None:
-    page = hall(window, filled.tournaments["knockout"])
+def test_the_parts_are_shown_in_turn(page_at: PageAt, filled: Filled) -> None:
+    page = hall(page_at, filled.tournaments["knockout"])
     seen = [page.evaluate(SHOWN)]
 
     for _ in range(4):
@@ -84,8 +78,8 @@ def test_the_parts_are_shown_in_turn(window: BrowserContext, filled: Filled) -> 
     assert seen == order[order.index(seen[0]) :][:5]
 
 
-def test_keys_stop_and_step(window: BrowserContext, filled: Filled) -> None:
-    page = hall(window, filled.tournaments["swiss"])
+def test_keys_stop_and_step(page_at: PageAt, filled: Filled) -> None:
+    page = hall(page_at, filled.tournaments["swiss"])
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
     stays = page.evaluate(SHOWN)
@@ -103,14 +97,15 @@ def test_keys_stop_and_step(window: BrowserContext, filled: Filled) -> None:
     wait_for(page, "document.fullscreenElement !== null")
     page.get_by_role("button", name="Full screen").click()
     wait_for(page, "document.fullscreenElement === null")
+    axe(page)
 
 
-def test_a_live_table_is_played_to_its_end_and_then_the_next(window: BrowserContext, filled: Filled) -> None:
+def test_a_live_table_is_played_to_its_end_and_then_the_next(page_at: PageAt, filled: Filled) -> None:
     made = filled.arrange("Hall", NAMES[:4], begins=True, game="pool-nap", options={"rounds": 2})
     first, second = (filled.claimed(match_id) for match_id in filled.list_due(made)[:2])
     first.go_on(4)
     second.go_on(4)
-    page = hall(window, made)
+    page = hall(page_at, made)
     live = page.locator("#live-title")
     until(page, live.count)
     page.keyboard.press("Space")
@@ -134,36 +129,28 @@ def test_a_live_table_is_played_to_its_end_and_then_the_next(window: BrowserCont
     until(page, lambda: page.locator("#part-results li").count() == 2)
 
 
-@pytest.mark.parametrize(
-    ("now", "words"),
-    [("10:58:57", r"Starts in 1:01:0\d"), ("11:59:00", r"Starts in (1:00|0:5\d)"), ("12:00:00", "About to start")],
-)
-def test_the_clock_counts_down_by_the_clock_of_the_service(
-    window: BrowserContext, filled: Filled, now: str, words: str
-) -> None:
-    made = filled.tournaments["open"]
-    clock = f'<p class="clock" data-until="2030-01-01T12:00:00Z" data-now="2030-01-01T{now}Z">Starts</p></header>'
-    page = window.new_page()
+def test_the_clock_counts_down_by_the_clock_of_the_service(page_at: PageAt, filled: Filled) -> None:
+    path, now = f"/tournaments/{filled.tournaments['open']}/hall", ""
+    page = page_at.context(clocked=True).new_page()
 
     def add_clock(route: Route) -> None:
         answer = route.fetch()
+        clock = f'<p class="clock" data-until="2030-01-01T12:00:00Z" data-now="2030-01-01T{now}Z">Starts</p></header>'
         route.fulfill(response=answer, body=answer.text().replace("</header>", clock, 1))
 
-    page.route(f"**/tournaments/{made}/hall", add_clock)
-    page.goto(f"/tournaments/{made}/hall")
-
-    expect(page.locator(".clock")).to_have_text(re.compile(words))
-    shown = page.locator(".clock").inner_text()
-    if shown.startswith("Starts in"):
-        until(page, lambda: page.locator(".clock").inner_text() != shown)
+    page.route(f"**{path}", add_clock)
+    for now, words in (  # noqa: B007  # `add_clock` reads it
+        ("10:58:57", r"Starts in 1:01:0\d"),
+        ("11:59:00", r"Starts in (1:00|0:5\d)"),
+        ("12:00:00", "About to start"),
+    ):
+        page.goto(path)
+        expect(page.locator(".clock")).to_have_text(re.compile(words))
     page.unroute_all(behavior="ignoreErrors")  # the page may be renewing itself
 
 
 def test_the_screen_is_kept_awake_again_when_the_page_becomes_visible(page_at: PageAt, filled: Filled) -> None:
-    context = page_at.context()
-    context.add_init_script(LOCKS)
-    page = context.new_page()
-    page.goto(f"/tournaments/{filled.tournaments['swiss']}/hall")
+    page = page_at(f"/tournaments/{filled.tournaments['swiss']}/hall", before=LOCKS)
     wait_for(page, "locks === 1")
 
     page.evaluate("document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))")
@@ -171,7 +158,7 @@ def test_the_screen_is_kept_awake_again_when_the_page_becomes_visible(page_at: P
     wait_for(page, "locks === 2")
 
 
-@pytest.mark.parametrize(("width", "height", "entrants"), [(1920, 1080, 4), (1280, 720, 100)])
+@pytest.mark.parametrize(("width", "height", "entrants"), [(1920, 1080, 4), (1280, 720, 40)])
 def test_nothing_is_cut_off(
     page_at: PageAt, filled: Filled, crowd: list[str], width: int, height: int, entrants: int
 ) -> None:
@@ -179,8 +166,7 @@ def test_nothing_is_cut_off(
     made = filled.arrange(name, crowd[:entrants], begins=True, format="swiss")
     filled.play_due(made, most=1)
     filled.claimed(filled.list_due(made)[0]).go_on(2)
-    context = quick(page_at.context(width=width, height=height))
-    page = hall(context, made)
+    page = hall(page_at, made, width=width, height=height)
     until(page, page.locator(".live-table .felt").count)
     names: set[str] = set()
     seen = []
@@ -195,4 +181,3 @@ def test_nothing_is_cut_off(
 
     assert seen[(seen.index("table") + 1) % len(seen)] == "results", "the first part may be any: they take turns"
     assert len(names) == entrants, "every page of rows was shown"
-    axe(page)

@@ -2,21 +2,15 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
-from sqlalchemy import select
 
 from referee.bots import handshakes
-from referee.bots.states import BotState
-from referee.bots.tables import Bot
 from referee.ladders import members
 from referee.ladders.kinds import LadderPlay
-from referee.matches.tables import Fault
 from referee.workflows.bots import handshake_results
-from tests.browser.conftest import PageAt, axe, submit
+from tests.browser.conftest import PageAt, axe, look, submit, until
 from tests.browser.record import LADDER, PAYLOAD, Filled
-from tests.browser.test_tournaments import look
-from tests.browser.test_watching import catches_up, opened, quick, until
+from tests.browser.test_watching import catches_up
 from tests.database.world import MANIFEST
 
 GONE = "window.harmed === undefined"
@@ -29,7 +23,7 @@ def fresh_bot(page_at: PageAt, filled: Filled, name: str) -> tuple[str, Page]:
 
 
 def test_a_ladder_follows_its_results(page_at: PageAt, filled: Filled) -> None:
-    page = opened(quick(page_at.context()), f"/ladders/{filled.ladders[LADDER]}")
+    page = page_at.clocked(f"/ladders/{filled.ladders[LADDER]}")
     expect(page.locator("[data-live=renewed]")).to_be_visible()
     seated = ("Knuth-Bot", "Mill", "Nim")
     rows = [page.locator(f"tr[data-bot={filled.bots[name]}]") for name in seated]
@@ -45,29 +39,24 @@ def test_a_ladder_follows_its_results(page_at: PageAt, filled: Filled) -> None:
     expect(page.get_by_label("Bot, version or owner")).to_have_value("typed, but not sent")
 
 
-def test_a_ladder_says_when_the_service_does_not_answer(page_at: PageAt, filled: Filled) -> None:
-    page = opened(quick(page_at.context()), f"/ladders/{filled.ladders[LADDER]}")
-    page.route(page.url, lambda route: route.fulfill(status=503))
-    until(page, page.locator("[data-live=away]").count)
-    expect(page.locator("[data-live]")).to_have_text("reconnecting")
-
-    page.unroute(page.url)
-
-    until(page, page.locator("[data-live=renewed]").count)
-    page_at.forgive("503")
-
-
-def test_a_hidden_ladder_is_not_renewed(page_at: PageAt, filled: Filled) -> None:
-    page = opened(quick(page_at.context()), f"/ladders/{filled.ladders[LADDER]}")
+def test_a_ladder_says_when_the_service_does_not_answer_and_is_not_renewed_while_hidden(
+    page_at: PageAt, filled: Filled
+) -> None:
+    page = page_at.clocked(f"/ladders/{filled.ladders[LADDER]}")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     look(page, hidden=True)
-
     page.clock.run_for(120_000)
     assert asked == []
-
     look(page, hidden=False)
     until(page, lambda: asked == [page.url])
+
+    page.route(page.url, lambda route: route.fulfill(status=503))
+    until(page, page.locator("[data-live=away]").count)
+    expect(page.locator("[data-live]")).to_have_text("reconnecting")
+    page.unroute(page.url)
+    until(page, page.locator("[data-live=renewed]").count)
+    page_at.forgive("503")
 
 
 def test_only_its_owner_is_shown_how_to_look_after_a_bot(page_at: PageAt, filled: Filled) -> None:
@@ -78,10 +67,8 @@ def test_only_its_owner_is_shown_how_to_look_after_a_bot(page_at: PageAt, filled
     assert not page.locator("#own, #health, #faults").locator("visible=true").count()
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, dark: bool) -> None:
-    path, width = f"/bots/{filled.bots['Ada']}", 360 if dark else 1280
-    page = page_at(path, width=width, dark=dark, token=filled.tokens["owner"])
+def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/bots/{filled.bots['Ada']}", width=360, dark=True, token=filled.tokens["owner"])
 
     expect(page.get_by_role("img", name=re.compile("Response times, version"))).to_be_visible()
     expect(page.locator("#faults-table")).to_contain_text(PAYLOAD[:40])
@@ -97,24 +84,9 @@ def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, dark:
     expect(page.locator("#again")).to_contain_text("REFEREE_BOT_SECRET")
     expect(page.locator("#request")).to_contain_text('"protocol":"2"')
     expect(page.locator("#remedy")).to_contain_text("look at the times of the call")
-    if dark:  # the colours are those of the page before
-        axe(page)
+    axe(page)
     assert page.evaluate(GONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_evidence_is_for_the_owner_alone(page_at: PageAt, filled: Filled) -> None:
-    with filled.database.read() as session:
-        number = session.scalars(select(Fault.id).where(Fault.bot_id == filled.bots["Ada"]).limit(1)).one()
-    path = f"/bots/{filled.bots['Ada']}/faults/{number}"
-
-    nobody = page_at(path)
-    other = page_at(f"/bots/{filled.bots['Ada']}/faults/999999", token=filled.tokens["organiser"])
-
-    expect(nobody.locator("#said")).to_contain_text("Sign in with your token")
-    expect(other.locator("#said")).to_contain_text("None of your bots has a fault")
-    assert not nobody.locator("#evidence").is_visible()
-    page_at.forgive("404")
 
 
 def test_the_owner_pauses_renames_retires_and_deletes_a_bot(page_at: PageAt, filled: Filled) -> None:
@@ -221,15 +193,3 @@ def test_a_new_secret_is_shown_once_and_a_check_is_followed(page_at: PageAt, fil
     expect(page.locator("#own")).to_be_visible()
     assert page.locator("#secret").inner_text() == ""
     assert page.evaluate(GONE)
-
-
-def test_what_the_api_refuses_is_told_beside_the_controls(page_at: PageAt, filled: Filled) -> None:
-    bot, page = fresh_bot(page_at, filled, "Refused")
-    expect(page.locator("#own")).to_be_visible()
-
-    with filled.database.write() as session:
-        session.get_one(Bot, bot).status = BotState.RETIRED
-    page.get_by_role("button", name="Pause").click()
-
-    expect(page.locator("#own-said")).to_have_text("The bot is retired and cannot be changed.")
-    page_at.forgive("409")

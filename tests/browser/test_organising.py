@@ -70,7 +70,6 @@ def test_a_new_tournament_asks_for_name_and_game_and_shows_more_terms_where_one_
     assert form.locator("input:visible, select:visible, textarea:visible").evaluate_all(
         "(fields) => fields.map(({ name }) => name)"
     ) == ["name", "game"]
-    axe(page)
 
     form.get_by_label("Name of the tournament").fill("With a mistake")
     more = form.locator("summary", has_text="More terms")
@@ -90,7 +89,6 @@ def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled:
     page.get_by_role("button", name="Use this preset, Club night").click()
     expect(page.locator("#format_options-rounds")).to_have_value("5")
     expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
-    axe(page)
     page.get_by_role("button", name="Create draft").click()
     page.wait_for_url("**/tournaments/trn_*/organise")
     made = page.url.split("/")[-2]
@@ -110,7 +108,6 @@ def test_an_open_tournament_with_entries_shows_what_can_still_be_changed(page_at
     page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
     expect(page.get_by_label("Max entries")).to_be_visible()
     assert page.get_by_label("Format").count() == 0
-    axe(page)
 
     submit(page, "Save the terms", {"Name of the tournament": "Renamed", "Max entries": "12"})
     expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
@@ -124,7 +121,6 @@ def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, f
     page = page_at("/organise", token=token)
     expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
     page.get_by_label("What do you want to organise?").fill("A cup for my class")
-    axe(page)
     page.get_by_role("button", name="Ask for the role").click()
     expect(page.locator("[data-for-owner] [data-done]")).to_have_text("Your request waits for the operator.")
     page_at.close()
@@ -158,7 +154,6 @@ def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: F
     expect(refusals).to_have_count(2)
     expect(refusals.first).to_contain_text("Line 4, “X”")
     expect(refusals.last).to_contain_text("Line 5, “nina nine”")
-    axe(page)
     page_at.forgive("422")  # the console reports the refusal
 
     names.fill("Nina Nine\nMax Ten")
@@ -201,7 +196,6 @@ def test_an_organiser_finds_bots_by_name_and_enters_all_that_may_be_entered(page
     search.press("Tab")
     page.keyboard.press("Space")
     expect(page.locator("[data-count]")).to_have_text("1 found; 1 chosen.")
-    axe(page)
 
     confirm(page, "Enter all that may be entered…")
     outcomes = page.locator("[data-outcomes] li")
@@ -233,7 +227,6 @@ def test_an_owner_decides_about_what_organisers_ask(page_at: PageAt, filled: Fil
     page.get_by_label("Invite a co-organiser").fill(filled.accounts["owner"])
     page.get_by_role("button", name="Invite", exact=True).click()
     expect(waiting).to_have_count(2)
-    axe(page)
     page_at.close()
 
     page = page_at("/account", token=filled.tokens["owner"])

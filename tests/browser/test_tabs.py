@@ -1,16 +1,13 @@
-"""Open many tabs of one browser, which has six connections to a site: they share one stream."""
+"""Open tabs of one browser, which has six connections to a site: however many they are, they share one stream."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from playwright.sync_api import BrowserContext, Page, Request
 
-from tests.browser.conftest import PageAt
+from tests.browser.conftest import PageAt, look, until
 from tests.browser.record import Filled
-from tests.browser.test_tournaments import look
-from tests.browser.test_watching import PATIENCE, quick, until
 
-TABS = 7  # one more than a browser has connections
+TABS = 3
 UNSEEN_MS = 21_000
 SILENT_MS = 27_000
 SETTLED_MS = 500  # of claims of two tabs that cross within 200 ms, the higher number wins
@@ -66,7 +63,7 @@ def test_only_the_tab_that_was_looked_at_last_has_a_stream(page_at: PageAt, fill
     first, *others, last = (filled.tournaments[name] for name in ("open", *["bracket"] * (TABS - 2), "running"))
     tabs = [opened_live(context, f"/tournaments/{tournament}") for tournament in (first, *others, last)]
 
-    eventually(tabs[0], lambda: len(streams.open) == 1)
+    until(tabs[0], lambda: len(streams.open) == 1, advance_ms=0)
     assert last in streams.open[0]
     assert len(streams.asked) == TABS
     for tab in tabs[:-1]:
@@ -76,17 +73,17 @@ def test_only_the_tab_that_was_looked_at_last_has_a_stream(page_at: PageAt, fill
     tabs[0].evaluate("() => window.dispatchEvent(new Event('focus'))")
     tabs[0].wait_for_selector("[data-live=live]")
     tabs[-1].wait_for_selector("[data-live=polling]")
-    eventually(tabs[0], lambda: len(streams.open) == 1)
+    until(tabs[0], lambda: len(streams.open) == 1, advance_ms=0)
     assert first in streams.open[0]
 
     tabs[0].evaluate("() => window.dispatchEvent(new Event('pagehide'))")
     tabs[0].close()  # no tab is looked at: one of those in sight takes the turn
-    eventually(tabs[1], lambda: sum(tab.locator("[data-live=live]").count() for tab in tabs[1:]) == 1)
+    until(tabs[1], lambda: sum(tab.locator("[data-live=live]").count() for tab in tabs[1:]) == 1, advance_ms=0)
     assert len(streams.asked) == TABS + 2
 
 
 def test_a_tab_that_is_hidden_for_long_gives_its_turn_to_one_in_sight(page_at: PageAt, filled: Filled) -> None:
-    context = quick(page_at.context())
+    context = page_at.context(clocked=True)
     streams = Streams.of(context)
     other, tab = (opened_live(context, f"/tournaments/{filled.tournaments['open']}") for _ in range(2))
     other.wait_for_selector("[data-live=polling]")
@@ -102,7 +99,7 @@ def test_a_tab_that_is_hidden_for_long_gives_its_turn_to_one_in_sight(page_at: P
 
 
 def test_a_tab_that_vanished_loses_its_turn(page_at: PageAt, filled: Filled) -> None:
-    context = quick(page_at.context())
+    context = page_at.context(clocked=True)
     other, tab = (opened_live(context, f"/tournaments/{filled.tournaments['open']}") for _ in range(2))
     other.wait_for_selector("[data-live=polling]")
 
@@ -117,12 +114,3 @@ def opened_live(context: BrowserContext, path: str) -> Page:
     page.goto(path)
     page.wait_for_selector("[data-live=live]")
     return page
-
-
-def eventually(page: Page, holds: Callable[[], bool]) -> None:
-    """Wait until the condition is true, by the real clock."""
-    for _ in range(PATIENCE):
-        if holds():
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError("it never came to that")

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from referee.accounts.entry_consent import EntryConsent
 from referee.tournaments import disqualification, starting, tournaments
 from referee.tournaments.states import TournamentState
-from tests.browser.conftest import PageAt, axe, confirm, submit, wait_for
+from tests.browser.conftest import AT_ONCE, PageAt, axe, confirm, look, submit, until, wait_for
 from tests.browser.record import NAMES, PAYLOAD, Filled
 from tests.browser.test_site import OBSERVE
 
@@ -24,20 +23,13 @@ NEWEST = """() => [...document.querySelectorAll("#newest li")].map(one =>
     [one.dataset.match, one.textContent.replace(/\\s+/g, " ").trim()])"""
 SAME = "expected => JSON.stringify((%s)()) === JSON.stringify(expected)"
 MOST_SHIFTS = 0.1  # the usual limit of a good page
-AT_ONCE = "Math.random = () => 0"  # who would wait a while before asking asks now
-
-
-def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
-    """Return a tournament whose first matches are due."""
-    return filled.arrange(name, NAMES[:count], begins=True, **terms)
 
 
 def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Followed", count=6, substitute="house:3")
+    made = filled.event("Followed", count=6, substitute="house:3")
     context = page_at.context()
     context.add_init_script(AT_ONCE)
-    page = context.new_page()
-    wide = context.new_page()
+    page, wide = context.new_page(), context.new_page()
     for tab, path in ((wide, "/standings?columns=all"), (page, "")):
         tab.goto(f"/tournaments/{made}{path}")
         expect(tab.locator("[data-live=live]")).to_be_visible()
@@ -79,10 +71,8 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
 
 
 def test_a_busy_event_neither_shifts_nor_animates_and_shows_a_disqualification(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Busy", count=6)
-    page = page_at.context(motion=True).new_page()
-    page.add_init_script(OBSERVE)
-    page.goto(f"/tournaments/{made}")
+    made = filled.event("Busy", count=6)
+    page = page_at(f"/tournaments/{made}", motion=True, before=OBSERVE)
     expect(page.locator("[data-live=live]")).to_be_visible()
     played = 0
 
@@ -123,46 +113,26 @@ def test_times_of_rounds_are_typed_in_the_time_zone_of_the_reader(page_at: PageA
     page_at.forgive("422")
 
 
-def look(page: Page, *, hidden: bool) -> None:
-    """Hide this tab behind another one, or show it."""
-    page.evaluate(
-        "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
-        " document.dispatchEvent(new Event('visibilitychange')); }",
-        hidden,
-    )
-
-
 def hrefs(table: list[list[list[str]]]) -> list[str]:
     return [row[1][0] for row in table]
 
 
 def test_where_there_is_no_stream_the_page_asks_again_and_again(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Asked", count=4)
-    context = page_at.context()
-    context.clock.install()
+    made = filled.event("Asked", count=4)
+    context = page_at.context(clocked=True)
     context.route("**/stream", lambda route: route.fulfill(status=503, body=""))
     page = context.new_page()
     page.goto(f"/tournaments/{made}")
-    asked_until(page, "[data-live=polling]")
+    until(page, page.locator("[data-live=polling]").count)
 
     filled.play_due(made, most=2)
 
-    asked_until(page, ".how-far .figures:text-is('2 of 6')")
-    asked_until(page, "#newest li:nth-child(2)")
+    until(page, page.locator(".how-far .figures:text-is('2 of 6')").count)
+    until(page, page.locator("#newest li:nth-child(2)").count)
     filled.play_due(made)
-    asked_until(page, "[data-live=over]")
+    until(page, page.locator("[data-live=over]").count)
     page_at.close()
     page_at.forgive("status of 503")
-
-
-def asked_until(page: Page, selector: str) -> None:
-    """Advance the clock of the page until the element is there."""
-    for _ in range(300):
-        page.clock.run_for(2_000)
-        if page.locator(selector).count():
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"never there: {selector}")
 
 
 def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, filled: Filled) -> None:
@@ -242,7 +212,7 @@ def posts(page: Page) -> list[str]:
 
 
 def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Taken back", count=3)
+    made = filled.event("Taken back", count=3)
     filled.play_due(made, most=1)
     page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["organiser"])
     page.get_by_role("link", name="Void…").click()
@@ -278,7 +248,7 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
 
 
 def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Same cards", count=4, deal_sharing="common")
+    made = filled.event("Same cards", count=4, deal_sharing="common")
     filled.play_due(made, most=2)
     page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["admin"])
     page.get_by_role("link", name="Void…").first.click()
@@ -366,13 +336,10 @@ def test_who_has_no_token_sees_how_to_get_the_right(page_at: PageAt, filled: Fil
     expect(page.get_by_label("Name of the tournament")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "dark"), [(360, False), (1280, True)])
-def test_pages_with_what_an_organiser_may_do_can_be_used_by_anybody(
-    page_at: PageAt, filled: Filled, width: int, dark: bool
-) -> None:
+def test_pages_with_what_an_organiser_may_do_can_be_used_by_anybody(page_at: PageAt, filled: Filled) -> None:
     ids = filled.tournaments
-    page = page_at("/games", width=width, dark=dark, token=filled.tokens["organiser"])
-    for path in (f"{ids['running']}", f"{ids['open' if dark else 'draft']}/organise", f"{ids['swiss']}/matches"):
+    page = page_at("/games", width=360, dark=True, token=filled.tokens["organiser"])
+    for path in (f"{ids['running']}", f"{ids['draft']}/organise", f"{ids['swiss']}/matches"):
         page.goto(f"/tournaments/{path}")
         expect(page.locator("[data-for-organiser]").first).to_be_visible()
         axe(page)

@@ -38,7 +38,9 @@ def near_the_end(page: Page, path: str) -> int:
     return last
 
 
-def test_a_match_plays_by_itself_until_the_reader_does_something(page_at: PageAt, filled: Filled) -> None:
+def test_a_match_plays_by_itself_until_the_reader_does_something_or_from_no_named_moment(
+    page_at: PageAt, filled: Filled
+) -> None:
     page = page_at(f"/matches/{filled.matches['saint-poker']}", motion=True)
     page.wait_for_selector(".felt")
     begun = page.evaluate(AT)
@@ -47,6 +49,12 @@ def test_a_match_plays_by_itself_until_the_reader_does_something(page_at: PageAt
 
     assert page.locator(".play").get_attribute("aria-label") == "Play"
     assert page.evaluate(AT) < last_of(page)
+
+    page.evaluate("location.hash = '#e5'")
+    page.reload()
+    page.wait_for_selector(".felt")
+    assert page.locator(".play").get_attribute("aria-label") == "Play"
+    assert page.evaluate(AT) == 4
 
 
 def test_nothing_plays_or_moves_for_readers_who_prefer_that(page_at: PageAt, filled: Filled) -> None:
@@ -61,14 +69,6 @@ def test_nothing_plays_or_moves_for_readers_who_prefer_that(page_at: PageAt, fil
     page.keyboard.press("End")
     assert page.evaluate(AT) == last_of(page)
     assert page.locator(".ending").count() == 0, "the table stays in view for who steps to the end"
-
-
-def test_a_named_moment_is_not_left(page_at: PageAt, filled: Filled) -> None:
-    page = page_at(f"/matches/{filled.matches['saint-poker']}#e5", motion=True)
-    page.wait_for_selector(".felt")
-
-    assert page.locator(".play").get_attribute("aria-label") == "Play"
-    assert page.evaluate(AT) == 4
 
 
 def test_cards_fly_to_their_places(page_at: PageAt, filled: Filled) -> None:

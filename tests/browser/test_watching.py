@@ -1,21 +1,17 @@
 """Open pages that update live: a match played to its end, and all pages of a tournament."""
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
-import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from referee.match.time_limits import Limits
 from referee.workflows.voids import tournament_cancellation
-from tests.browser.conftest import PageAt
+from tests.browser.conftest import PageAt, until
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled, Live
-from tests.browser.test_tournaments import AT_ONCE, event
 from tests.database.tournaments import begin, enter
 from tests.surroundings import MASTER_KEY
 
-PATIENCE = 300  # steps of at least 0.1 s
 FINISHED = ".badge[data-state=ok]"
 STEPS = """() => {
   const root = document.getElementById("viewer");
@@ -40,36 +36,6 @@ MAIN = """() => {
 }"""
 
 
-@pytest.fixture
-def window(page_at: PageAt) -> BrowserContext:
-    return quick(page_at.context())
-
-
-def quick(context: BrowserContext) -> BrowserContext:
-    """A browser whose clock tests can advance, without random delays."""
-    context.clock.install()
-    context.add_init_script(AT_ONCE)
-    return context
-
-
-def opened(window: BrowserContext, path: str) -> Page:
-    """Open a live page; reloading it would lose ``still``."""
-    page = window.new_page()
-    page.goto(path)
-    page.evaluate("window.still = true")
-    return page
-
-
-def until(page: Page, holds: Callable[[], Any]) -> None:
-    """Advance the clock until the condition is true."""
-    for _ in range(PATIENCE):
-        page.clock.run_for(2_000)
-        if holds():
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError("it never came to that")
-
-
 def go_on_in_sight(page: Page, live: Live, decisions: int) -> None:
     """Record more decisions, and wait until the viewer has played what may be seen of them."""
     live.go_on(decisions)
@@ -86,11 +52,9 @@ def catches_up(page: Page, page_at: PageAt) -> None:
 # -- a match --
 
 
-def test_a_match_that_is_watched_is_played_to_its_last_event(
-    page_at: PageAt, window: BrowserContext, filled: Filled
-) -> None:
+def test_a_match_that_is_watched_is_played_to_its_last_event(page_at: PageAt, filled: Filled) -> None:
     live = filled.begin("pool-nap", rated=True)
-    page = opened(window, f"/matches/{live.id}")
+    page = page_at.clocked(f"/matches/{live.id}")
     expect(page.locator(".live-mark")).to_be_visible()
     go_on_in_sight(page, live, 40)  # into the second round: those of the first are visible
     page.evaluate(STEPS)
@@ -114,12 +78,9 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     assert page.get_by_text("Final ranks").count() == 1
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_cards_have_pictures_before_the_first_deal_and_when_the_log_opens(
-    page_at: PageAt, filled: Filled, width: int, height: int
-) -> None:
+def test_cards_have_pictures_before_the_first_deal_and_when_the_log_opens(page_at: PageAt, filled: Filled) -> None:
     live = filled.begin("saint-poker", bots=["Ada", "Babbage"], rated=False)
-    page = opened(quick(page_at.context(width=width, height=height)), f"/matches/{live.id}")
+    page = page_at.clocked(f"/matches/{live.id}")
     expect(page.locator(".where")).to_contain_text("Nothing has happened yet")
     assert page.evaluate(WRONG_SIZES) == []
 
@@ -131,16 +92,15 @@ def test_cards_have_pictures_before_the_first_deal_and_when_the_log_opens(
 
     assert page.evaluate(WRONG_SIZES) == []
     assert page.locator(".hand .slot").count()
+    page.set_viewport_size({"width": 390, "height": 844})
+    until(page, lambda: page.evaluate(WRONG_SIZES) == [])
 
 
-@pytest.mark.parametrize("away", ["Pause", "First event"])
-def test_who_stopped_or_went_back_on_purpose_is_left_there_at_the_end(
-    page_at: PageAt, window: BrowserContext, filled: Filled, away: str
-) -> None:
+def test_who_paused_is_left_there_at_the_end(page_at: PageAt, filled: Filled) -> None:
     live = filled.begin("pool-nap", rated=False)
-    page = opened(window, f"/matches/{live.id}")
+    page = page_at.clocked(f"/matches/{live.id}")
     go_on_in_sight(page, live, 6)
-    page.get_by_role("button", name=away, exact=away == "Pause").click()
+    page.get_by_role("button", name="Pause", exact=True).click()
     stays = page.locator(".sentence").inner_text()
 
     live.finish()
@@ -151,11 +111,9 @@ def test_who_stopped_or_went_back_on_purpose_is_left_there_at_the_end(
     assert page.get_by_role("button", name="Play", exact=True).is_visible()
 
 
-def test_a_log_that_cannot_be_fetched_when_the_match_ends_is_requested_again(
-    page_at: PageAt, window: BrowserContext, filled: Filled
-) -> None:
+def test_a_log_that_cannot_be_fetched_when_the_match_ends_is_requested_again(page_at: PageAt, filled: Filled) -> None:
     live = filled.begin("pool-nap", rated=False)
-    page = opened(window, f"/matches/{live.id}")
+    page = page_at.clocked(f"/matches/{live.id}")
     go_on_in_sight(page, live, 6)
     failures = iter(["cut", "busy"])
 
@@ -180,7 +138,7 @@ def test_a_log_that_cannot_be_fetched_when_the_match_ends_is_requested_again(
 def test_an_owner_may_still_cancel_a_friendly_that_began_before_their_eyes(page_at: PageAt, filled: Filled) -> None:
     plan: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "limits": Limits(), "rated": False}
     match_id = filled.world.match([filled.bots[name] for name in ("Babbage", "Ada")], **plan)
-    page = opened(quick(page_at.context(token=filled.tokens["owner"])), f"/matches/{match_id}")
+    page = page_at.clocked(f"/matches/{match_id}", token=filled.tokens["owner"])
     expect(page.get_by_role("button", name="Cancel this friendly")).to_be_visible()
 
     live = filled.claimed(match_id)
@@ -196,37 +154,35 @@ def test_an_owner_may_still_cancel_a_friendly_that_began_before_their_eyes(page_
 # -- an event --
 
 
-def test_pages_that_were_open_before_an_event_began_show_its_end(
-    page_at: PageAt, window: BrowserContext, filled: Filled
-) -> None:
+def test_pages_that_were_open_before_an_event_began_show_its_end(page_at: PageAt, filled: Filled) -> None:
     made = filled.arrange("Awaited", format="knockout")
-    pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("", "/entries")}
-    for page in pages.values():  # the last one has the stream
+    overview = page_at.clocked(f"/tournaments/{made}")
+    pages = [overview, page_at.clocked(f"/tournaments/{made}/entries", overview)]
+    for page in pages:  # the last one has the stream
         expect(page.locator("[data-live=live], [data-live=polling]")).to_be_visible()
 
     enter(filled.world, made, *(filled.bots[name] for name in NAMES[:4]))
-    for page in pages.values():
+    for page in pages:
         catches_up(page, page_at)
     begin(filled.world, made)
-    for page in pages.values():
+    for page in pages:
         catches_up(page, page_at)
-    expect(pages[""].locator("#standings tbody tr")).to_have_count(4)
+    expect(overview.locator("#standings tbody tr")).to_have_count(4)
     filled.play_due(made)
-    for page in pages.values():
+    for page in pages:
         catches_up(page, page_at)
         expect(page.locator("[data-live=over]")).to_be_visible()
 
 
-def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserContext, filled: Filled) -> None:
-    made = event(filled, "In parts", count=4, format="knockout", deal_sharing="common")
-    paths = ("/bracket", "/rounds", "/rounds/1", "/crosstable", "/matches", "/luck", "/downloads")
-    pages = {path: opened(window, f"/tournaments/{made}{path}") for path in paths}
-    bracket = pages["/bracket"]
+def test_every_part_of_an_event_follows_it(page_at: PageAt, filled: Filled) -> None:
+    made = filled.event("In parts", count=4, format="knockout", deal_sharing="common")
+    bracket = page_at.clocked(f"/tournaments/{made}/bracket")
+    others = [page_at.clocked(f"/tournaments/{made}/{path}", bracket) for path in ("rounds/1", "matches", "luck")]
     bracket.locator("main a", has_text="Crosstable").focus()
 
     for most in (2, 1):
         filled.play_due(made, most=most)
-        for page in pages.values():
+        for page in (bracket, *others):
             catches_up(page, page_at)
 
     expect(bracket.locator(".tournament-head .state")).to_have_text("finished")
@@ -236,8 +192,8 @@ def test_every_part_of_an_event_follows_it(page_at: PageAt, window: BrowserConte
 def test_a_reader_who_is_busy_is_not_disturbed_and_organisers_keep_what_they_may_do(
     page_at: PageAt, filled: Filled
 ) -> None:
-    made = event(filled, "Led and read", count=4)
-    page = opened(quick(page_at.context(token=filled.tokens["organiser"])), f"/tournaments/{made}/matches")
+    made = filled.event("Led and read", count=4)
+    page = page_at.clocked(f"/tournaments/{made}/matches", token=filled.tokens["organiser"])
     expect(page.get_by_role("link", name="Cancel…")).to_have_count(6)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -255,8 +211,8 @@ def test_a_reader_who_is_busy_is_not_disturbed_and_organisers_keep_what_they_may
 
 
 def test_who_began_to_write_in_a_dialog_and_closed_it_is_busy_no_more(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Nearly cancelled", count=4)
-    page = opened(quick(page_at.context(token=filled.tokens["organiser"])), f"/tournaments/{made}")
+    made = filled.event("Nearly cancelled", count=4)
+    page = page_at.clocked(f"/tournaments/{made}", token=filled.tokens["organiser"])
     page.get_by_role("button", name="Cancel the tournament…").click()
     page.locator("#confirm-reason").fill("Perhaps")
     page.locator("#confirm [data-no]").click()
@@ -268,11 +224,9 @@ def test_who_began_to_write_in_a_dialog_and_closed_it_is_busy_no_more(page_at: P
     until(page, lambda: page.url in asked)
 
 
-def test_a_page_that_was_refused_for_too_many_requests_asks_again(
-    page_at: PageAt, window: BrowserContext, filled: Filled
-) -> None:
-    made = event(filled, "Asked too often", count=4)
-    page = opened(window, f"/tournaments/{made}/matches")
+def test_a_page_that_was_refused_for_too_many_requests_asks_again(page_at: PageAt, filled: Filled) -> None:
+    made = filled.event("Asked too often", count=4)
+    page = page_at.clocked(f"/tournaments/{made}/matches")
     expect(page.locator("[data-live=live]")).to_be_visible()
     refused: list[str] = []
 
@@ -290,8 +244,8 @@ def test_a_page_that_was_refused_for_too_many_requests_asks_again(
 
 
 def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Cancelled with harm", count=4)
-    page = opened(quick(page_at.context(policy=False)), f"/tournaments/{made}/matches")
+    made = filled.event("Cancelled with harm", count=4)
+    page = page_at.clocked(f"/tournaments/{made}/matches", policy=False)
     expect(page.locator("[data-live=live]")).to_be_visible()
 
     with filled.database.write() as session:
@@ -303,27 +257,25 @@ def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(pag
     assert page.locator("main :is(img, script):not([type='application/json'])").count() == 0
 
 
-def test_nothing_is_rendered_again_if_nothing_changed(window: BrowserContext, filled: Filled) -> None:
-    running, over = filled.tournaments["bracket"], filled.tournaments["knockout"]
-    pages = [opened(window, f"/tournaments/{one}/bracket") for one in (running, over)]
-    expect(pages[0].locator("[data-live=live]")).to_be_visible()
+def test_nothing_is_rendered_again_if_nothing_changed(page_at: PageAt, filled: Filled) -> None:
+    running = page_at.clocked(f"/tournaments/{filled.tournaments['bracket']}/bracket")
+    expect(running.locator("[data-live=live]")).to_be_visible()
+    over = page_at.clocked(f"/tournaments/{filled.tournaments['knockout']}/bracket", running)
     asked: list[str] = []
-    window.on("request", lambda request: asked.append(request.url))
+    running.context.on("request", lambda request: asked.append(request.url))
 
-    for page in pages:
+    for page in (running, over):
         page.clock.run_for(60_000)
 
     assert asked == []
 
 
-def test_the_first_page_shows_what_begins_and_takes_away_what_ends(
-    page_at: PageAt, window: BrowserContext, filled: Filled
-) -> None:
-    page = opened(window, "/")
+def test_the_first_page_shows_what_begins_and_takes_away_what_ends(page_at: PageAt, filled: Filled) -> None:
+    page = page_at.clocked("/")
     expect(page.locator("[data-live=renewed]")).to_be_visible()
     stays = page.locator("#live-matches a").first.element_handle()
 
-    made = event(filled, "On the first page", count=3)
+    made = filled.event("On the first page", count=3)
     live = filled.begin("rummy-royal", rated=False)  # of a game that is not played otherwise, so it has a place
     card, link = page.locator(f"[data-tournament={made}]"), page.locator(f"#live-matches a[href$='{live.id}']")
     until(page, lambda: card.locator("progress").count() and link.count())

@@ -163,6 +163,16 @@ def rewritten(change: Callable[[Json], object]) -> Callable[[str, bytes], tuple[
     return change_page
 
 
+def shortened(ending: str, lines: int) -> Callable[[str, bytes], tuple[bytes, int]]:
+    """Return a function that keeps the first lines of files with this ending, or all but the last if negative."""
+
+    def shorten(path: str, body: bytes) -> tuple[bytes, int]:
+        short = b"".join(body.splitlines(keepends=True)[:lines]) if path.endswith(ending) else body
+        return short, len(short)
+
+    return shorten
+
+
 LIES: list[tuple[Callable[[Json], object], str]] = [  # of a service that says that all is well
     (lambda page: page["items"].pop(2), "chain entry 4: stored entry 3 is missing before it"),
     (lambda page: page["items"][2].update(log="d" * 64), "the digest that the service states"),
@@ -192,12 +202,7 @@ def test_F14_signatures_are_checked_with_a_key_that_one_has(hall: Hall) -> None:
 
 
 def test_F14_a_log_without_its_signature_is_found_out(hall: Hall) -> None:
-    def stripped(path: str, body: bytes) -> tuple[bytes, int]:
-        lines = body.splitlines(keepends=True)
-        short = b"".join(lines[:-1]) if path.endswith("/log") else body
-        return short, len(short)
-
-    with between(hall.url, stripped) as url:
+    with between(hall.url, shortened("/log", -1)) as url:
         told = hall.audit("--ladder", hall.ladder, url=url, status=1).stdout
 
     assert told.count("stored no signature, expected the signature of an entry of the chain") == RESULTS
@@ -287,12 +292,7 @@ def test_a_download_that_breaks_off_is_no_difference(hall: Hall) -> None:
 
 def test_a_ledger_that_lacks_its_end_is_refused(hall: Hall) -> None:
     for lines in (-2, -1):
-
-        def shortened(path: str, body: bytes, lines: int = lines) -> tuple[bytes, int]:
-            short = b"".join(body.splitlines(keepends=True)[:lines]) if path.endswith(".csv") else body
-            return short, len(short)
-
-        with between(hall.url, shortened) as url:
+        with between(hall.url, shortened(".csv", lines)) as url:
             told = hall.audit("--ladder", hall.ladder, url=url, status=1)
         assert "ends at entry" in told.stderr or "difference" in told.stdout
 

@@ -5,7 +5,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from referee.runtime.parent_death import make_preexec
+from tests.deploy.processes import free_port
 
 START_S = 60
 END_OTHERS = (
@@ -41,7 +41,7 @@ class Server:
     programs: Path
     identity: Mapping[str, Any]
     settings: Mapping[str, object]
-    port: int = field(default_factory=lambda: free_port())
+    port: int = field(default_factory=free_port)
     _process: subprocess.Popen[bytes] | None = None
 
     def url(self, database: str) -> str:
@@ -250,9 +250,3 @@ def _wait_until_up(server: Server, process: subprocess.Popen[bytes], deadline: f
     if "still in use" in log and time.monotonic() < deadline:
         raise _StillInUse
     raise NoPostgres(f"the server did not come up: {log[-500:]}")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-    return port

@@ -6,8 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -40,13 +39,6 @@ def process(command: str, settings: dict[str, str], folder: Path) -> Iterator["s
             started.kill()
         started.wait()
         log.close()
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, "it does not come about"
-        time.sleep(0.05)
 
 
 def listens(port: int) -> bool:

@@ -6,7 +6,6 @@ import re
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +15,8 @@ from pathlib import Path
 from tests.deploy import nginx
 from tests.deploy.certificates import make_certificate
 from tests.deploy.compose import ROOT
-from tests.deploy.processes import free_ports, listens, until
+from tests.deploy.processes import free_ports, listens
+from tests.end_to_end.processes import until
 from tests.machine import require
 
 CONFIGURATION = ROOT / "deploy" / "nginx.conf"
@@ -141,7 +141,7 @@ def in_front_of(api_port: int, folder: Path, upstream: Upstream, **changes: str)
     (folder / "tls" / "tls.conf").write_text(tls_configuration(tls_port, folder))
     write_certificate(folder / "tls")
     with running(text, folder):
-        until(lambda: listens(port) and listens(tls_port))
+        until(lambda: listens(port) and listens(tls_port), "nginx")
         yield Proxy(port, upstream, tls_port, folder / "tls" / "fullchain.pem")
 
 
@@ -200,10 +200,3 @@ def cut_off(line: socket.socket) -> bool:
         return line.recv(1000)[:12] in (b"", b"HTTP/1.1 408")
     except ConnectionResetError:
         return True
-
-
-def wait_for_requests(upstream: Upstream, count: int) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while len(upstream.heads) < count:
-        assert time.monotonic() < end, "the requests do not arrive"
-        time.sleep(0.02)

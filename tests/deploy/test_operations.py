@@ -25,7 +25,8 @@ from referee.settings import setting_defaults
 from tests.cli.running import says
 from tests.database.databases import write_upgraded
 from tests.deploy.compose import ROOT
-from tests.deploy.processes import PATIENCE_S, environment_here, free_ports, listens, process, until
+from tests.deploy.processes import PATIENCE_S, environment_here, free_ports, listens, process
+from tests.end_to_end.processes import until
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -147,11 +148,11 @@ def test_the_processes_start_without_docker_and_end_when_told(tmp_path: Path) ->
 
     with ExitStack() as stack:
         stack.enter_context(process(commands[0], settings, tmp_path))
-        until(lambda: listens(redis_port))
+        until(lambda: listens(redis_port), "Redis")
         says(settings, *shlex.split(commands[1])[1:])
         lasting = [stack.enter_context(process(command, settings, tmp_path)) for command in commands[2:]]
-        until(lambda: listens(api_port) and '"status":"ok"' in ready(api_port))
-        until(lambda: len(Worker.all(connection=redis)) == 1)
+        until(lambda: listens(api_port) and '"status":"ok"' in ready(api_port), "the API")
+        until(lambda: len(Worker.all(connection=redis)) == 1, "a worker")
         assert all(one.poll() is None for one in lasting)
 
         for one in lasting:

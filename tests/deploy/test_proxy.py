@@ -25,8 +25,8 @@ from tests.deploy.proxying import (
     Upstream,
     cut_off,
     in_front_of,
-    wait_for_requests,
 )
+from tests.end_to_end.processes import until
 
 HALF = b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345"
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"  # the Accept header of browsers
@@ -173,7 +173,7 @@ def test_E12_concurrent_requests_from_one_address_or_ipv6_network_are_limited(tm
         for n, line in enumerate(lines):
             asker = b"X-Real-IP: 2001:db8:a0a:7::%x\r\n" % n if n < 20 else b""
             line.sendall(b"GET /held HTTP/1.1\r\nHost: x\r\n" + asker + b"\r\n")
-        wait_for_requests(upstream, 40)
+        until(lambda: len(upstream.heads) == 40, "all requests")
         status, headers, body = proxy.ask("GET", "/x")
         shown = proxy.ask("GET", "/x", Accept=BROWSER)
         file = proxy.ask("GET", "/static/v-1/x.js")[0]

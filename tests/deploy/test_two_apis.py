@@ -5,14 +5,13 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
 from tests.cli.answering import Answer, Call, answering
 from tests.deploy.processes import free_port
-from tests.deploy.proxying import PATIENCE_S, Upstream, in_front_of
+from tests.deploy.proxying import Proxy, Upstream, in_front_of
 
 GOOD, BAD = "127.0.0.2", "127.0.0.3"
 REQUESTS = 8  # the proxy takes a container at random
@@ -70,42 +69,38 @@ def good(api_port: int) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def proxy_port(tmp_path: Path, api_port: int, good: list[str]) -> Iterator[int]:
+def proxy(tmp_path: Path, api_port: int, good: list[str]) -> Iterator[Proxy]:
     with name_server() as names:
         changes = {"http://api:8000": f"http://api:{api_port}", "resolver 127.0.0.11": f"resolver 127.0.0.1:{names}"}
         with in_front_of(api_port, tmp_path, Upstream(), **changes) as proxy:
-            yield proxy.port
+            yield proxy
 
 
-def ask(port: int, method: str) -> int:
-    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    connection.request(method, "/x", b"{}" if method == "POST" else None)
-    status = connection.getresponse().status
-    connection.close()
-    return status
+def ask(proxy: Proxy, method: str) -> int:
+    return proxy.ask(method, "/x", b"{}" if method == "POST" else None)[0]
 
 
-def test_a_container_that_is_gone_costs_no_request(proxy_port: int, good: list[str]) -> None:
-    statuses = Counter(ask(proxy_port, method) for _ in range(REQUESTS) for method in ("GET", "POST"))
+def test_a_container_that_is_gone_costs_no_request(proxy: Proxy, good: list[str]) -> None:
+    statuses = Counter(ask(proxy, method) for _ in range(REQUESTS) for method in ("GET", "POST"))
 
     assert statuses == {200: 2 * REQUESTS}
     assert Counter(good) == {"GET": REQUESTS, "POST": REQUESTS}
 
 
 def test_a_request_that_a_container_lost_is_asked_again_unless_it_is_a_post(
-    proxy_port: int, good: list[str], api_port: int
+    proxy: Proxy, good: list[str], api_port: int
 ) -> None:
     with api(BAD, api_port, answers=False) as bad:
-        reads, writes = (ask_until_lost(proxy_port, method, bad) for method in ("GET", "POST"))
+        reads, writes = (ask_until_lost(proxy, method, bad) for method in ("GET", "POST"))
 
     assert set(reads) == {200}
     assert Counter(bad)["POST"] == 1
     assert writes == Counter({503: 1}) + Counter({200: Counter(good)["POST"]})
 
 
-def ask_until_lost(port: int, method: str, bad: list[str]) -> Counter[int]:
+def ask_until_lost(proxy: Proxy, method: str, bad: list[str]) -> Counter[int]:
     """Return how often each status was answered until the proxy, which takes any container, took the bad one."""
     statuses: Counter[int] = Counter()
     while method not in bad:
-        statuses[ask(port, method)] += 1
+        statuses[ask(proxy, method)] += 1
     return statuses

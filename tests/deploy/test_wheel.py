@@ -16,8 +16,9 @@ import pytest
 
 from referee.version import RELEASE
 from tests.deploy.compose import ROOT
-from tests.deploy.processes import PATIENCE_S, environment_here, free_port, process, until
+from tests.deploy.processes import PATIENCE_S, environment_here, free_port, process
 from tests.deploy.test_version import commit, git, version_of
+from tests.end_to_end.processes import until
 
 PACKAGES = ("api", "referee", "referee_extras", "workers")
 COPIED = ("docs/*.md", "docs/games/*.md", "bots/*/bot.*", "bots/*/go.mod")  # to referee/files
@@ -153,7 +154,7 @@ def test_its_service_has_all_pages_and_files_and_says_its_version_everywhere(
         process(f"{sys.executable} -m referee up --port {port} --workers 1", settings, tmp_path) as up,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=PATIENCE_S) as client,
     ):
-        until(lambda: is_ready(client))
+        until(lambda: is_ready(client), "a service that is ready")
         shown = {path: client.get(path) for path in ("/", "/guides/checking", "/games/pool-nap", "/docs", "/replay")}
         linked = {path for page in shown.values() for path in re.findall(r'(?:src|href)="(/static/[^"#]+)"', page.text)}
         files = {path: client.get(path) for path in linked}

@@ -116,6 +116,7 @@ def test_a_deal_group_that_cannot_be_closed_holds_up_no_other_group(played: tupl
         group = "(SELECT group_id FROM matches WHERE id = ?)"
         record.execute(f"UPDATE deal_groups SET commitment = '00' WHERE id = {group}", (broken,))
         record.execute("UPDATE matches SET status = 'cancelled' WHERE id IN (?, ?)", (broken, cancelled))
+        record.execute("INSERT INTO groups_to_close SELECT group_id, id FROM matches WHERE status = 'cancelled'")
 
     Scheduler(service.database, service.client(), MASTER_KEY).run(OneSweep())
 

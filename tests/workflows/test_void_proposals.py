@@ -285,7 +285,7 @@ def test_F13_cancelling_a_group_does_not_get_round_the_second_person(
     assert proposed_for_both == ["proposed", "proposed"]
     by_service, other = duplicates(world, organiser)
     world.write(match_cancellation.cancel_match, other, "upgrade", **how)  # type: ignore[arg-type]
-    assert listed(world, by_service) == ["confirmed"]
+    assert listed(world, by_service) == listed(world, other) == ["confirmed"]
     assert (done.matches, done.cancelled) == ([ended], [open_match])
     assert_audit_holds(world)
 

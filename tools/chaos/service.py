@@ -15,6 +15,7 @@ from sqlalchemy import text
 from referee.accounts import accounts
 from referee.db.leases import LEASE_S
 from tests.database import postgres
+from tests.deploy.processes import free_port
 from tests.end_to_end.processes import Process, children, send
 from tests.end_to_end.service import Service
 from tools.chaos import planted
@@ -33,7 +34,7 @@ class Installation(Service):
         self.environment |= {"CHAOS_CLOCK": str(self.clock_file), "REFEREE_RATE_LIMITS": "false"}
         if fault:
             self.environment["CHAOS_PLANTED"] = fault
-        self.port = postgres.free_port()
+        self.port = free_port()
         self._distant_url = ""
 
     def _start(self, kind: str, command: Sequence[str], settings: dict[str, str]) -> Process:
