@@ -1,7 +1,6 @@
 """The ledger file of a ladder: docs/refold.py, which uses no code of the project, reproduces every number in it."""
 
 import csv
-import importlib.util
 import io
 import runpy
 import sys
@@ -32,22 +31,11 @@ from tests.database.checks import on_one_database
 from tests.database.world import World
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "refold.py"
+REFOLD = runpy.run_path(str(SCRIPT))
 WHY = "at random"
 FACTS = [fact.name for fact in fields(RatedSeats)]
 
 Row = dict[str, str]
-
-
-def _load_script() -> Any:
-    spec = importlib.util.spec_from_file_location("refold", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-refold = _load_script()
 
 
 @pytest.mark.parametrize(("arguments", "status"), [(["--help"], 0), (["-h"], 0), ([], 1)])
@@ -194,7 +182,7 @@ def differences(world: World, ladder_id: str) -> list[str]:
     """Return what docs/refold.py and the audit of ladders find."""
     file = io.StringIO(file_of(world, ladder_id).decode(), newline="")
     audited = [str(found) for found in world.listed(check_ladder, ladder_id)]
-    return [*refold.check(file), *audited]
+    return [*REFOLD["check"](file), *audited]
 
 
 @on_one_database  # `test_ratings` compares the sums of either

@@ -65,33 +65,17 @@ def drop_a_promised_nonce(reveal: Json) -> None:
     reveal["accepted"][0] = None
 
 
-def drop_all_promised_nonces(reveal: Json) -> None:
-    reveal["nonces"], reveal["accepted"] = [""] * 3, [None] * 3
-
-
-def exchange_a_nonce(reveal: Json) -> None:
-    reveal["nonces"][0] = "mine"
-
-
-def use_the_nonce_of_a_bot_that_promised_none(reveal: Json) -> None:
-    reveal["nonces"][-1] = "mine"
-
-
-def go_on_against_a_refusal(reveal: Json) -> None:
-    reveal["accepted"][0] = False
-
-
-def hide_that_there_were_openings(reveal: Json) -> None:
-    del reveal["openings"]
-
-
 BENDS: list[tuple[Callable[[], Json], Bend, str]] = [
     (one_opening, drop_a_promised_nonce, "promised nonces that are missing: 1"),
-    (one_opening, drop_all_promised_nonces, "promised nonces that are missing: 2"),
-    (one_opening, exchange_a_nonce, "nonce 0 does not fit its hash"),
-    (one_opening, use_the_nonce_of_a_bot_that_promised_none, "nonce 2 does not fit its hash"),
-    (one_opening, go_on_against_a_refusal, "entry 0 did not accept"),
-    (one_opening, hide_that_there_were_openings, "just these members"),
+    (
+        one_opening,
+        lambda reveal: reveal.update(nonces=[""] * 3, accepted=[None] * 3),
+        "promised nonces that are missing: 2",
+    ),
+    (one_opening, lambda reveal: reveal["nonces"].__setitem__(0, "mine"), "nonce 0 does not fit its hash"),
+    (one_opening, lambda reveal: reveal["nonces"].__setitem__(2, "mine"), "nonce 2 does not fit its hash"),
+    (one_opening, lambda reveal: reveal["accepted"].__setitem__(0, False), "entry 0 did not accept"),
+    (one_opening, lambda reveal: reveal.pop("openings"), "just these members"),
 ]
 
 

@@ -5,11 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from referee.accounts.tables import Account
-from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.matches.tables import StoredMatch
 from referee.tournaments import match_creation, progression, rounds
@@ -21,14 +19,14 @@ from referee.tournaments.match_creation import (
     take_portion,
 )
 from referee.tournaments.rounds import parse_table
-from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament
 from tests.database import scripted
 from tests.database.checks import on_one_database
-from tests.database.tournaments import create, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
+from tests.tournaments.test_tournaments_resumed import two_alike
 
-ENTRIES = 104
+ENTRIES = 20
 
 
 def tables(count: int, *, per_section: int = 1, legs: int = 1) -> list[dict[str, Any]]:
@@ -83,11 +81,9 @@ class Counting(Database):
 def test_a_crash_after_any_portion_is_continued_with_the_same_tables(
     world: World, monkeypatch: pytest.MonkeyPatch, deal_sharing: str
 ) -> None:
-    monkeypatch.setattr(match_creation, "MATCHES_PER_TRANSACTION", 50)
-    monkeypatch.setattr(rounds, "MAX_GROUP_SEATS", 16)
-    bot_ids = many_bots(world, ENTRIES)
-    organiser = world.account("organiser")
-    whole, broken = (ready(world, bot_ids, organiser, deal_sharing=deal_sharing) for _ in range(2))
+    monkeypatch.setattr(match_creation, "MATCHES_PER_TRANSACTION", 8)
+    monkeypatch.setattr(rounds, "MAX_GROUP_SEATS", 6)
+    whole, broken = two_alike(world, ENTRIES, format="swiss", deal_sharing=deal_sharing)
     url = world.database.url.render_as_string(hide_password=False)
     counting, dying = Counting(url), scripted.Dying(url, clock=FakeClock())
 
@@ -101,40 +97,11 @@ def test_a_crash_after_any_portion_is_continued_with_the_same_tables(
         tournament = session.get_one(Tournament, broken)
         sets = count_sets(session, tournament, 1, range(1, ENTRIES))
         assert sets == dict.fromkeys(range(1, ENTRIES // 2 + 1), 1)
-    # Sections of 8 tables share their cards: six of them fit, and a seventh would need 56 matches.
-    assert [size for size in counting.created if size] == ([50, 2] if deal_sharing == "own" else [48, 4])
+    # Sections of 3 tables share their cards: two of them fit, and a third would need 9 matches.
+    assert [size for size in counting.created if size] == ([8, 2] if deal_sharing == "own" else [6, 4])
     counting.dispose()
     dying.dispose()
 
 
 def count_matches(session: Session) -> int:
     return session.scalars(select(func.count()).select_from(StoredMatch)).one()
-
-
-def many_bots(world: World, count: int) -> list[str]:
-    """Insert copies of a verified bot, each with an owner and a name of its own."""
-    model = world.bot()
-    names = [f"copy{number:04}" for number in range(count)]
-    with world.database.write() as session:
-        bot = session.execute(select(Bot.__table__).where(Bot.id == model)).mappings().one()
-        account = session.execute(select(Account.__table__).where(Account.id == bot["owner_id"])).mappings().one()
-        named = [{"id": name, "name": name, "normalized_name": name} for name in names]
-        session.execute(insert(Account.__table__), [{**account, **one} for one in named])
-        session.execute(insert(Bot.__table__), [{**bot, **one, "owner_id": one["id"]} for one in named])
-    return names
-
-
-def ready(world: World, bot_ids: list[str], organiser: str, **terms: Any) -> str:
-    """Return a Swiss whose preflight all bots have passed."""
-    tournament_id = create(world, format="swiss", rated=False, created_by=organiser, **terms)
-    with world.database.write() as session:
-        entries = [
-            {"tournament_id": tournament_id, "bot_id": bot_id, "number": number, "first_round": 1, "preflight": "none"}
-            for number, bot_id in enumerate(bot_ids)
-        ]
-        session.execute(insert(TournamentEntry), entries)
-    start(world, tournament_id)
-    with world.database.write() as session:
-        session.execute(update(TournamentEntry).values(preflight="ready"))
-        session.execute(update(Bot).values(handshake_state="idle"))
-    return tournament_id
