@@ -13,6 +13,7 @@ from referee.bots import bots, handshakes
 from referee.bots.checks import CheckOutcome
 from referee.bots.tables import Bot
 from referee.events import GuestsInvited
+from referee.matches.tables import Result
 from referee.protocol.messages import PROTOCOL
 from referee.workflows.bots import check_claims, check_results, handshake_results
 from referee.workflows.ending import match_end
@@ -173,6 +174,12 @@ def report(world: World) -> None:
         result_messages.report_results(session)
 
 
+def play_until_somebody_wins(world: World, **plan: Any) -> Result:
+    """Play matches, each of two other bots, until one is not a draw. Return its result."""
+    played = (world.play(world.bots(2), **plan) for _ in range(100))
+    return next(result for result in played if result.placements[0] != result.placements[1])
+
+
 def subscribe(world: World, bot_id: str) -> None:
     with world.database.write() as session:
         owner = session.get_one(Bot, bot_id).owner_id
@@ -188,8 +195,7 @@ def sent(world: World) -> list[Any]:
 
 
 def test_the_result_of_a_match_that_an_account_arranged_is_in_the_inbox(world: World) -> None:
-    played = (world.play(world.bots(2), rated=False) for _ in range(100))
-    result = next(result for result in played if result.placements[0] != result.placements[1])
+    result = play_until_somebody_wins(world, rated=False)
     report(world)
 
     with world.database.read() as session:
@@ -220,9 +226,8 @@ def test_matches_that_end_together_are_listed_in_the_order_of_their_ends(world: 
 def test_a_message_has_the_rating_changes_that_are_stored_and_what_a_crash_interrupts_is_reported_later(
     world: World,
 ) -> None:
-    bots = world.bots(2)
-    subscribe(world, bots[0])
-    result = world.play(bots)
+    result = play_until_somebody_wins(world)
+    subscribe(world, result.bots[0])
 
     with world.database.write() as session:
         result_messages.report_results(session)
