@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from referee.cli import main
 from referee.ladders.official import load_official_ladders
 from referee.settings import BadSettings, Settings, setting_defaults
+from referee_extras.doctor import local_checks
 from tests.deploy.compose import (
     APP_SERVICES,
     COMPOSE,
@@ -70,6 +71,10 @@ def test_the_file_passes(command: tuple[str, ...]) -> None:
 
 def test_every_variable_stands_in_the_example_and_the_other_way_round() -> None:
     assert set(variables()) == set(example()) - OF_COMPOSE
+
+
+def test_the_doctor_knows_every_variable_of_the_example() -> None:
+    assert list(local_checks._find_unknown(example())) == []
 
 
 def test_every_setting_is_documented_in_the_example_and_passed_unless_it_is_fixed(running: dict[str, Any]) -> None:
