@@ -24,7 +24,6 @@ NEXT = {
 OPPOSITE = {"c": "red", "d": "black", "h": "black", "s": "red"}
 PAYING = {ranks: {*PAY_CARDS, *(ranks[-1] + suit for suit in SUITS)} for ranks in ("678", "89T")}  # by `sequence`
 SUITS_DUE = {"any": SUITS, "black": "cs", "red": "dh"}
-VEILED = ("deal", "swap", "sold")  # events with cards that not everybody may see
 
 # All possible actions, created once. Callers must not modify them.
 CHOICES: list[Json] = [{"type": "keep"}, {"type": "sell"}, {"type": "swap"}]
@@ -452,10 +451,7 @@ class RummyRoyal(State):
     def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
         looks = options["dealer_looks"]
         kept = {event["deal"] for event in events if event["event"] in ("keep", "sell")}
-        return [
-            _mask_event(event, viewer, looked=looks or event.get("deal") in kept) if event["event"] in VEILED else event
-            for event in events
-        ]
+        return [_mask_event(event, viewer, looked=looks or event.get("deal") in kept) for event in events]
 
     @classmethod
     def may_be_forced(cls, event: Event) -> bool:
