@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,7 +54,6 @@ def run(name: str, about: str, measure: Callable[[Benchmark], Json], **options: 
     print(json.dumps({**line, "figures": measure(benchmark)}), flush=True)
 
 
-@cache
 def describe_machine() -> Json:
     """Return the time, the interpreter, the machine, its load, and the CPU time of a fixed piece of work."""
     return {

@@ -23,7 +23,9 @@ def list_keys() -> list[Json]:
             "public_key": key.raw.hex(),
             "text": key.text,
             "current": key == current,
-            **{name: getattr(used.get(key), name, None) for name in ("since", "until", "last_number")},
+            "since": used[key].since if key in used else None,
+            "until": used[key].until if key in used else None,
+            "last_number": used[key].last_number if key in used else None,
         }
         for key in keys
     ]

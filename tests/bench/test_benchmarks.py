@@ -31,11 +31,16 @@ def test_every_module_that_is_a_benchmark_is_listed() -> None:
     assert programs == set(NAMES)
 
 
+@pytest.fixture(scope="module")
+def of_the_machine() -> dict[str, Any]:
+    return describe_machine()
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in NAMES]
 )
 def test_a_benchmark_prints_one_line_of_figures(
-    name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    name: str, of_the_machine: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
     monkeypatch.delitem(sys.modules, f"bench.{name}", raising=False)
@@ -43,7 +48,7 @@ def test_a_benchmark_prints_one_line_of_figures(
 
     (line,) = capfd.readouterr().out.splitlines()
     result = json.loads(line)
-    assert set(result) == {"benchmark", "about", "quick", "figures", *describe_machine()}
+    assert set(result) == {"benchmark", "about", "quick", "figures", *of_the_machine}
     assert (result["benchmark"], result["quick"]) == (name, True)
     assert result["figures"]
     assert all(isinstance(value, int | float | str) for value in leaves(result["figures"]))
