@@ -1,4 +1,4 @@
-"""What the process has imported from which ``forks`` forks others."""
+"""Import, in the process from which ``forks`` forks others, what they need."""
 
 from referee.runtime import forked_process, supervisor
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import alembic.command  # noqa: F401  # what all forks import, except for what asks for the extras
 import click
-import flask_smorest  # noqa: F401
+import flask_smorest  # noqa: F401  # likewise
 
 import referee.cli
-import workers.scheduler  # noqa: F401
+import workers.scheduler  # noqa: F401  # likewise
 from referee.cli import main as program
 
 ALL = "all"

@@ -1,4 +1,4 @@
-"""What holds for all tests of pairings: the search for tables is short."""
+"""Make the search for tables short in all tests of pairings."""
 
 from collections.abc import Iterator
 

@@ -60,7 +60,7 @@ class Workload:
             if time.monotonic() > self._rows_due:
                 self._keep_rows()
                 self._rows_due = time.monotonic() + ROWS_EACH_S
-        time.sleep(0.25)
+        time.sleep(0.25)  # between two looks, so that the load is the matches and not the looking
 
     def _arrange(self) -> None:
         for _ in range(self.open_matches - self._count_open()):
