@@ -24,7 +24,7 @@ MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
 LOCK_ARGS ?=
 PYTEST_ARGS ?=
-PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
+PYTEST_PROCESSES ?= 4  # two of them mostly wait; see tests/lanes.py
 
 # If this were set, every command would compile all its imports, which takes longer than the imports themselves.
 unexport PYTHONDONTWRITEBYTECODE

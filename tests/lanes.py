@@ -1,24 +1,29 @@
 """Distribute the tests over several processes: a file goes to one of them as a whole, and so do some folders.
 
-The files that mostly wait for processes, for leases to run out above all, form a lane of their own: one process, or as
-many as there are more than processors, takes them one after the other while the others have work for the processor. A
-process whose lane is empty takes from the other, so nobody is idle before the end.
+The files that mostly wait, for processes and leases above all, form a lane of their own: one process, or as many as
+there are more than processors, takes them one after the other while the others have work for the processor. A process
+whose lane is empty takes from the other, so nobody is idle before the end.
 """
 
 import os
+from fnmatch import fnmatch
 from typing import Any
 
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-WAITING = "tests/end_to_end/"
-BROWSER = "tests/browser/"  # one Chromium, one service, one record for all of them
-FIRST = (BROWSER, "tests/test_types.py")  # the longest, so that no process is left with one of them at the end
+WAITING = (
+    *("tests/end_to_end/", "tests/workers/", "tests/botclient/", "tests/conformance/"),
+    *("tests/api/test_many_clients.py", "tests/cli/test_problems.py", "tests/local/test_bot_files.py"),
+)
+BROWSER = ("tests/browser/test_[a-s]", "tests/browser/test_[t-z]")  # a Chromium, a service and a record for each
+FIRST = (*BROWSER, "tests/test_types.py")  # the longest, so that no process is left with one of them at the end
 SERVICE = "tests/cli/service/"  # one service for all of them
 
 
 def unit_of(test_id: str) -> str:
     """Return the unit of a test: its file, or that of all tests that share the browser or a service."""
-    return next((shared for shared in (BROWSER, SERVICE) if test_id.startswith(shared)), test_id.partition("::")[0])
+    shared = (pattern for pattern in (*BROWSER, SERVICE) if fnmatch(test_id, pattern + "*"))
+    return next(shared, test_id.partition("::")[0])
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from redis import Redis
@@ -142,7 +141,7 @@ def no_worker_is_counted(watched: Watched) -> None:
 
 def redis_is_away(watched: Watched) -> None:
     watched.world.match(rated=False, created_by=watched.world.account())
-    watched.watch._redis = Redis(unix_socket_path=str(Path("/nowhere")))
+    watched.watch._redis = queues.connect("unix:///nowhere")
 
 
 @on_one_database

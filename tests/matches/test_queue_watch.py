@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from redis import Redis
@@ -21,7 +20,7 @@ from referee.matches.states import MatchKind
 from referee.workflows.unclaimed_work import list_unclaimed
 from tests.database.checks import on_one_database
 from tests.database.world import World
-from workers import reports
+from workers import queues, reports
 from workers.queue_watch import LOOK_EVERY_S, MAX_GAP_S, QueueWatch
 from workers.reports import QueueReport
 
@@ -221,10 +220,8 @@ def test_K13_a_scheduler_that_has_just_begun_does_not_contradict_another(watched
     assert watched.after(1) == MOVING
 
 
-def test_K11_without_redis_the_log_tells_it_alone(
-    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    nowhere = Redis(unix_socket_path=str(tmp_path / "nowhere"))
+def test_K11_without_redis_the_log_tells_it_alone(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    nowhere = queues.connect("unix:///nowhere")
     now = [0.0]
     watch = QueueWatch(nowhere, SLOTS, seconds=lambda: now[0])
     progress = QueueProgress("boot", 0.0, "mat_1", 0, None, [Lane(MatchKind.ORGANISED, "")])
