@@ -4,29 +4,16 @@ Only names and addresses in URLs are compared; nothing is looked up. How many ca
 lead there, is limited where the calls are made: ``referee.botclient.address_caps``.
 """
 
+from functools import cache
 from ipaddress import IPv4Address, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+from tldextract import TLDExtract
+
 from referee.botclient.address_caps import to_target
 
 MAX_HOST_LENGTH: Final = 255
-# Second-level names under which countries register domains, such as co.uk.
-_COUNTRY_LEVELS: Final = frozenset(
-    {"ac", "co", "com", "edu", "gob", "gov", "ne", "net", "nom", "or", "org", "sch", "go", "govt", "ltd", "mil"}
-)
-# Domains below which hosting services give each customer a name of their own.
-# fmt: off
-_HOSTING_DOMAINS: Final = frozenset([
-    "amazonaws.com", "appspot.com", "awsapprunner.com", "azurecontainerapps.io", "azurewebsites.net",
-    "cloudapp.net", "cloudfunctions.net", "code.run", "ddns.net", "deno.dev", "duckdns.org", "dyndns.org",
-    "fly.dev", "github.dev", "github.io", "gitpod.io", "glitch.me", "herokuapp.com", "hf.space", "hopto.org",
-    "koyeb.app", "loca.lt", "modal.run", "netlify.app", "ngrok-free.app", "ngrok.app", "ngrok.dev", "ngrok.io",
-    "no-ip.org", "on.aws", "ondigitalocean.app", "onrender.com", "pages.dev", "pythonanywhere.com",
-    "railway.app", "repl.co", "replit.app", "replit.dev", "run.app", "serveo.net", "sytes.net",
-    "trycloudflare.com", "ts.net", "vercel.app", "web.app", "workers.dev", "zapto.org",
-])
-# fmt: on
 
 
 def host_of(url: str) -> str:
@@ -37,8 +24,9 @@ def host_of(url: str) -> str:
 def group_of(host: str) -> str:
     """Return what the hosts that are counted together have in common.
 
-    This is the registered domain of a name, below which its holder can make any number of names; an IPv4 address;
-    or the /64 of an IPv6 address. Below the domains of hosting services, each customer's name is a domain of its own.
+    This is the registered domain of a name by the Public Suffix List, below which its holder can make any number of
+    names; an IPv4 address; or the /64 of an IPv6 address. Below the domains of hosting services, each customer's name
+    is a domain of its own.
     """
     try:
         address = ip_address(host)
@@ -48,10 +36,11 @@ def group_of(host: str) -> str:
 
 
 def _registered_domain(name: str) -> str:
-    labels = name.lower().rstrip(".").split(".")
-    for length in range(2, len(labels)):
-        if ".".join(labels[-length:]) in _HOSTING_DOMAINS:
-            # A regional name, as in NAME.eu-west-1.amazonaws.com, belongs to the service, too.
-            return ".".join(labels)
-    is_country = len(labels[-1]) == 2 and len(labels) > 2 and labels[-2] in _COUNTRY_LEVELS
-    return ".".join(labels[-3:] if is_country else labels[-2:])
+    name = name.lower().rstrip(".")
+    return _suffixes()(name).top_domain_under_public_suffix or name
+
+
+@cache
+def _suffixes() -> TLDExtract:
+    """Read the copy of the list that the package contains, with the domains of hosting services, and fetch nothing."""
+    return TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
