@@ -1,6 +1,6 @@
 """Find faults that can be planted in one line of a source, and choose some of them. ``campaign`` runs the tests.
 
-Faults change no texts, annotations, imports, decorators, asserts or raised errors.
+Faults change no texts, annotations, parameters of types, imports, decorators, asserts or raised errors.
 """
 
 import ast
@@ -26,6 +26,19 @@ ARITHMETIC = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "//"), a
 EXTREMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 LAPS = ("around", "_lap", "_clockwise", "seats_in")  # methods that return seats in an order that matters
 SEATS = ("seat", "bidder", "winner", "buyer", "dealer", "payer", "payee", "opener", "rival", "owner", "other", "first")
+GENERIC = {
+    "dict",
+    "defaultdict",
+    "list",
+    "tuple",
+    "set",
+    "frozenset",
+    "type",
+    "Callable",
+    "Iterable",
+    "Iterator",
+    "Mapping",
+}
 KEPT_IN_ORDER = ("Option", "isinstance", "range", "getattr", "zip")  # calls whose arguments are not exchanged
 
 
@@ -92,6 +105,8 @@ class _Planter:
     def _within(self, node: ast.AST, place: tuple[str, ...]) -> Iterator[PlantedFault]:
         """Yield the faults of this node and of all its descendants."""
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Assert | ast.Raise | ast.JoinedStr):
+            return
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in GENERIC:
             return
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             place = (*place, node.name)

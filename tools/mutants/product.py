@@ -9,6 +9,7 @@ allows. A failure counts if the test then passes without the fault.
 
 import argparse
 import shlex
+import signal
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -54,6 +55,7 @@ def main() -> int:
     options = parser.parse_args()
     fresh = not options.folder.exists()
     options.folder.mkdir(exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # leaves no fault in the copy
     with Copy(options.folder, committed=False, fresh=fresh) as copy:
         if fresh:
             record(options.folder, PRODUCT, shlex.split(options.pytest))
