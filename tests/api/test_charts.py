@@ -135,8 +135,10 @@ def test_an_emblem_follows_from_the_id_alone_is_small_and_differs_from_others() 
     random = {emblem(new_id("bot")) for _ in range(300)}
 
     assert emblem(ADA) == drawn
-    assert drawn.startswith('<svg viewBox="0 0 5 5" class="emblem emblem-')
-    assert 'aria-hidden="true"' in drawn
+    path, hue = emblem_pattern(ADA)
+    start = f'<svg viewBox="0 0 5 5" class="emblem emblem-{hue}" aria-hidden="true"'
+    assert drawn == f'{start}><path d="{path}"/></svg>'
+    assert emblem(ADA, x=0, y=2).startswith(f'{start} x="0" y="2" width="15" height="15">')
     assert (len(similar) > 195, len(random) > 290) == (True, True)
     assert len({picture.partition("emblem-")[2][:2] for picture in random}) == len(HUES)
     assert all(picture.count("M") > 4 for picture in random)
