@@ -80,7 +80,7 @@ def test_the_logs_of_a_bot_a_ladder_and_a_span_are_downloaded_and_verified(hall:
 
 
 def test_all_that_is_public_of_a_ladder_is_downloaded_by_one_command(hall: Hall, tmp_path: Path) -> None:
-    folder = tmp_path / "ladder"
+    folder = tmp_path / "new" / "ladder"
     name = hall.ladder.rpartition(" (")[0]
 
     hall.says("logs", "--ladder", name, "--complete", "--out", str(folder))
