@@ -36,6 +36,13 @@ def test_the_documentation_says_how_many_entrants_it_shows() -> None:
     assert f"with the first {pages.ROWS} entrants" in page.read_text()
 
 
+def test_of_a_bracket_with_a_large_round_the_newest_tables_are_listed() -> None:
+    newest = {"tables": [{"table": 1}]}
+    bracket = {"rounds": [{"tables": [{}] * (pages.MAX_DRAWN + 1)}, newest]}
+
+    assert pages._bracket(bracket, "Cup") == {"drawing": None, "listed": newest}
+
+
 def test_before_the_start_it_shows_the_entrants(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
     draft = drafted(organiser, name="Not yet")
     made, bots = entered(service, organiser, 3)
