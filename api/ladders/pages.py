@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from api.errors import invalid
-from api.ladders.schemas import LAST_ACT
 from api.pages.charts.bars import interval_bar
 from api.pages.charts.curves import sparkline
 from api.pages.page import Pages, page
@@ -79,7 +78,7 @@ def ladder(ladder_id: str) -> Response:
     last = ratings.last_seq(current_session(), ladder_id)
     if "as_of" in request.args:
         check_names(("as_of", "cursor"))
-        return _historical_page(found, whole_number("as_of", 0, min(LAST_ACT, last)), last)
+        return _historical_page(found, whole_number("as_of", 0, last), last)
     check_names(("find", "page", "reverse", "sort"))
     return _current_page(found, last)
 

@@ -89,7 +89,6 @@ class Supervisor:
             if aside is None:
                 raise
             self.say(f"{error}\nIts data was moved to {aside}; it contains no results.")
-            stop([self.redis], REDIS_STOP_S, self.signals)
             self.redis.deaths = self.redis.exits = 0
             self.redis.start()
             self._wait_for_redis(path)

@@ -13,7 +13,7 @@ from api.pages.charts.svg import drawing, number, tag
 from api.pages.emblem import emblem
 from api.pages.static_files import FOLDER
 from referee.db.ids import new_id
-from referee.emblems import HUES
+from referee.emblems import HUES, emblem_pattern
 
 
 def parsed(svg: Markup) -> ElementTree.Element:
@@ -135,12 +135,27 @@ def test_an_emblem_follows_from_the_id_alone_is_small_and_differs_from_others() 
     random = {emblem(new_id("bot")) for _ in range(300)}
 
     assert emblem(ADA) == drawn
-    assert drawn.startswith('<svg viewBox="0 0 5 5" class="emblem emblem-')
-    assert 'aria-hidden="true"' in drawn
+    path, hue = emblem_pattern(ADA)
+    start = f'<svg viewBox="0 0 5 5" class="emblem emblem-{hue}" aria-hidden="true"'
+    assert drawn == f'{start}><path d="{path}"/></svg>'
+    assert emblem(ADA, x=0, y=2).startswith(f'{start} x="0" y="2" width="15" height="15">')
     assert (len(similar) > 195, len(random) > 290) == (True, True)
     assert len({picture.partition("emblem-")[2][:2] for picture in random}) == len(HUES)
     assert all(picture.count("M") > 4 for picture in random)
     assert max(map(len, random)) < 500
+
+
+@pytest.mark.parametrize(
+    ("number", "filled", "hue"),
+    [
+        (19, "..... #...# #.#.# ..... #.#.#", 10),  # five of its 15 cells are filled
+        (9, "..#.. ##### #.#.# #.#.# #####", 9),  # four were, and it is inverted
+    ],
+)
+def test_a_bot_keeps_its_emblem(number: int, filled: str, hue: int) -> None:
+    cells = ((x, y) for y, row in enumerate(filled.split()) for x, cell in enumerate(row) if cell == "#")
+
+    assert emblem_pattern(f"bot_{number:026d}") == ("".join(f"M{x} {y}h1v1h-1z" for x, y in cells), hue)
 
 
 def test_pictures_have_the_hues_of_the_style_sheet() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from api.bots.directory_pages import ACTIVITIES, LEVELS
+from referee.bots.states import BotState
 from referee.games import catalogue, game_title
 from referee.ladders.tables import Ladder
 from tests.api.conftest import API, Person, Service, fields_of
@@ -159,6 +161,9 @@ def test_the_directory_page_filters_and_pages(service: Service, owner: Person, m
     first, following = listed("/bots")
     assert first == [prisoner, bots[2]]
     page = text_of(client, "/bots")
+    choices = [re.findall(r'value="(.*?)"', select) for select in re.findall(r"<select .*?</select>", page, re.DOTALL)]
+    assert choices[0] == ["", *sorted(catalogue())]
+    assert choices[1:] == [["", *LEVELS], ["", *ACTIVITIES], ["", *BotState]]
     headings = ["Bot", "Owner", *map(game_title, sorted(catalogue())), "Last rating change"]
     assert re.findall(r'<th scope="col"[^>]*>([^<]*)', page) == headings
     rows = re.findall(r"<tr>\s*<th scope=\"row\".*?</tr>", page, re.DOTALL)

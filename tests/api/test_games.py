@@ -1,8 +1,11 @@
 """The catalogue of games over HTTP."""
 
-from referee.games import catalogue
+import re
+
+from referee.games import catalogue, game_title
 from referee.rulebook import rules_page
 from tests.api.conftest import API, Service
+from tests.database.world import GAME, World
 
 
 def test_the_catalogue_tells_all_a_form_needs_and_rules_are_served_as_they_are_written(service: Service) -> None:
@@ -29,6 +32,25 @@ def test_the_catalogue_tells_all_a_form_needs_and_rules_are_served_as_they_are_w
         rules = service.anonymous().get(f"{API}/games/{game['name']}/rules")
         assert (rules.status_code, rules.content_type) == (200, "text/markdown; charset=utf-8")
         assert rules.text == rules_page(game["name"])
+
+
+def test_the_page_of_games_says_what_each_is_about_and_what_is_played_of_it(service: Service) -> None:
+    world = World(service.database)
+    bots = world.bots(2)
+    world.play(bots)
+    world.match(bots)
+    world.claim(1)
+
+    page = service.anonymous().get("/games").text
+
+    cards = re.findall(r'<li class="card game">(.*?)</li>', page, re.DOTALL)
+    for (name, rules), card in zip(catalogue().items(), cards, strict=True):
+        title, about, seats, *played = filter(None, map(str.strip, re.split(r"<[^>]*>", card)))
+        sizes = f"{rules.seats[0]} to {rules.seats[-1]} seats"
+        assert (title, seats) == (game_title(name), sizes)
+        first = " ".join(rules_page(name).split("\n\n")[1].replace("*", "").split())
+        assert first == f"{about} The game is for {sizes}. This page describes rules version {rules.rules_version}."
+        assert played == (["1 ladder", "1 match in progress"] if name == GAME else [])
 
 
 def test_a_game_that_is_not_there_is_not_found(service: Service) -> None:

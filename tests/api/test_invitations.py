@@ -56,6 +56,7 @@ def test_E31_nobody_runs_anything_unasked(
     before = organisers_of(stranger, path), name_of(owner) in service.anonymous().get(path).text
     powerless = invite(owner, path, stranger.id).status_code
     by_others = [stranger.post(f"/invitations/{waiting['id']}/{verb}").status_code for verb in ("accept", "withdraw")]
+    listed = [who.get(f"/invitations?{kind}={waiting[kind]}") for who in (organiser, stranger)]
     accepted, again = (owner.post(f"/invitations/{waiting['id']}/accept") for _ in range(2))
 
     shown = first.get_json()
@@ -64,6 +65,8 @@ def test_E31_nobody_runs_anything_unasked(
     assert (twice.status_code, "asked already" in twice.get_json()["detail"]) == (409, True)
     assert fields_of(unknown) == {"account"}
     assert (waiting["kind"], waiting[kind], waiting["invited_by"]) == (kind, path.split("/")[-1], organiser.id)
+    assert [answer.status_code for answer in listed] == [200, 403]
+    assert [item["id"] for item in listed[0].get_json()["items"]] == [waiting["id"]]
     assert (before, powerless, by_others) == (([organiser.id], False), 403, [404, 404])
     assert (accepted.status_code, accepted.get_json()["state"]) == (200, "accepted")
     assert organisers_of(stranger, path) == [organiser.id, owner.id]

@@ -73,6 +73,7 @@ def test_a_match_that_is_over_shows_what_each_bot_was_asked(service: Service, wo
     n, seat = decision["n"], decision["seat"]
 
     shown = get(service, f"/matches/{match_id}/decisions/{decision['row']}")
+    placements = [seat["placement"] for seat in get(service, f"/matches/{match_id}")["seats"]]
 
     loaded = world.load(match_id)
     match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
@@ -81,6 +82,7 @@ def test_a_match_that_is_over_shows_what_each_bot_was_asked(service: Service, wo
         match.receive(Answer(match.requests()[0].seat, choice=1))
     (asked,) = (request for request in match.requests() if request.seat == seat)
     question = json.loads(Questions(loaded.header, seat, loaded.aliases).encode(asked)[1])
+    assert get(service, f"/matches/{match_id}/rows")["placements"] == placements
     assert shown == {"row": decision["row"], "n": n, "seat": seat, "question": question, "decision": decision}
 
 

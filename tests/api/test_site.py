@@ -12,7 +12,7 @@ from api.pages.guides import address_in, guides
 from api.pages.markdown import Rendered, render_markdown, slug
 from api.pages.page import POLICY
 from referee.bots.states import BotState
-from referee.figures import count
+from referee.figures import count, ordinal
 from referee.games import catalogue
 from referee.labels import state_label
 from referee.matches.states import MatchState
@@ -154,6 +154,8 @@ def test_links_of_the_sources_lead_to_pages_or_become_text() -> None:
 
 def test_numbers_are_set_for_reading() -> None:
     assert count(-1234567) == "−1\u202f234\u202f567"
+    assert [ordinal(number) for number in (1, 2, 3, 4, 11)] == ["1st", "2nd", "3rd", "4th", "11th"]
+    assert [ordinal(number) for number in (12, 13, 22, 113, 1001)] == ["12th", "13th", "22nd", "113th", "1\u202f001st"]
     assert formatting.format_signed(0.4) == formatting.format_signed(-0.4) == "0"
     assert formatting.format_signed(12.6) == "+13"
     assert formatting.milliseconds(None) == "–"

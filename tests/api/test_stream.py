@@ -24,6 +24,7 @@ from api.streams.stream_writer import (
     StreamConnection,
     StreamConnections,
     chunk,
+    take_over,
 )
 from referee.matches.tables import Result
 from referee.tournaments import disqualification
@@ -163,8 +164,10 @@ def lines() -> Iterator[StreamConnections]:
 
 
 def connected(lines: StreamConnections, text: bytes) -> tuple[socket.socket, threading.Event]:
-    theirs, ours = socket.socketpair()
-    ours.setblocking(False)
+    theirs, accepted = socket.socketpair()
+    ours = take_over(accepted)
+    accepted.close()  # as the server does
+    assert not ours.getblocking()
     theirs.settimeout(PATIENCE_S)
     gone = threading.Event()
     lines.add(StreamConnection("it", ours, True, gone.set), text)

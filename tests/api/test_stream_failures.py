@@ -166,6 +166,7 @@ def test_a_broken_match_delays_no_other(world: World, watched: MatchStream, monk
     monkeypatch.setattr(streams, "READY_S", 0.0)
     with pytest.raises(Unavailable):
         watched.open(broken.id)
+    assert watched._feeds[broken.id].viewers == 0
     monkeypatch.setattr(streams, "READY_S", PATIENCE_S)
     viewer = Viewer(watched, sound.id)
     for _ in range(3):

@@ -1,5 +1,6 @@
 """Bots: registration, editing, states; and their handshakes."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -103,6 +104,19 @@ def test_E10_an_edit_names_the_revision_it_was_made_to(world: World) -> None:
     assert (edited.revision, edited.name) == (2, "Deeper Nap")
     with pytest.raises(Conflict):
         world.write(bots.edit, bot_id, revision=1, name="Deepest Nap")
+
+
+def test_E10_every_change_of_state_is_a_new_revision(world: World) -> None:
+    bot_id = world.bot()
+    before = bot_of(world, bot_id).revision
+    changes: list[Callable[..., Bot]] = [bots.rotate_secret, bots.pause, bots.resume, retirement.retire_bot]
+
+    revisions = []
+    for change in changes:
+        world.write(change, bot_id, *(["holidays"] if change == bots.pause else []))
+        revisions.append(bot_of(world, bot_id).revision - before)
+
+    assert revisions == [1, 2, 3, 4]
 
 
 def test_A18_a_new_address_counts_after_a_new_challenge_and_not_in_matches_that_began_before(world: World) -> None:

@@ -12,8 +12,9 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner, Result
 
+from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import main
-from referee.conformance.calls import Call
+from referee.conformance.calls import Call, CallChannel
 from referee.conformance.positions import (
     ProbeQuestion,
     add_unknown_members,
@@ -30,7 +31,7 @@ from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from tests.botclient.habits import HABITS, does_one_thing_at_a_time, is_trusted, selects_one_card
-from tests.botclient.hostile import SECRET
+from tests.botclient.hostile import LOOPBACK, SECRET
 from tests.botclient.odd import GAME, Habit, Odd, check_bot, house, is_correct, said, served
 from tests.machine import require
 from tests.protocol.schemas import check as fits_schema
@@ -182,6 +183,21 @@ def test_a_bot_that_takes_one_call_at_a_time_never_gets_two() -> None:
     assert {skipped.id: skipped.reason for skipped in report.skipped} == {
         "parallel": "the manifest allows one call at a time"
     }
+
+
+async def test_connections_from_before_the_manifest_are_closed() -> None:
+    bot = Odd(is_correct)
+    await bot.start("127.0.0.1", 0)
+    channel = CallChannel(CallTarget("bot_test", bot.url, (SECRET,)), LOOPBACK, CallLimits())
+    await channel.send(Call("GET", "/", "msg_1"), 5_000)
+    first = channel.main
+    was_connected = first.is_connected
+
+    channel.allow(1)
+
+    assert (was_connected, first.is_connected) == (True, False)
+    assert channel.main.target.max_concurrent_requests == 1
+    await bot.close()
 
 
 def test_a_service_sends_nothing_more_to_who_does_not_meet_the_challenge() -> None:

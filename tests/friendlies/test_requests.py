@@ -7,6 +7,7 @@ from sqlalchemy import func, select, update
 
 from referee.db.engine import current_time
 from referee.errors import Conflict, Forbidden, NotFound, QuotaExceeded
+from referee.events import Event, FriendlyDecided, FriendlyRequested
 from referee.friendlies import requests, rules
 from referee.friendlies.states import Challengers, ChallengerVerdict, RequestState
 from referee.friendlies.tables import FriendlyRequest, RequestedOwner
@@ -43,7 +44,7 @@ class Table:
             session.execute(aged.values(created_at=moment, expires_at=moment + requests.LIFETIME))
 
 
-def test_a_request_becomes_a_friendly_when_all_owners_have_accepted(world: World) -> None:
+def test_a_request_becomes_a_friendly_when_all_owners_have_accepted(world: World, reported_events: list[Event]) -> None:
     table = Table(world, owners=2)
     request_id = table.ask()
 
@@ -59,9 +60,16 @@ def test_a_request_becomes_a_friendly_when_all_owners_have_accepted(world: World
         assert [seat.bot_id for seat in matches.seats_of(session, [match.id])[match.id]] == table.bots
     with pytest.raises(Conflict, match="The request is accepted"):
         table.accept(request_id, table.owners[0])
+    requested, decided = [event for event in reported_events if isinstance(event, FriendlyRequested | FriendlyDecided)]
+    assert (requested.accounts, requested.request) == ({*table.owners}, request_id)
+    assert decided == FriendlyDecided(
+        accounts=[table.asker], request=request_id, game=GAME, state="accepted", match=match.id, reason=None
+    )
 
 
-def test_a_request_is_declined_or_withdrawn_only_by_whom_it_concerns(world: World) -> None:
+def test_a_request_is_declined_or_withdrawn_only_by_whom_it_concerns(
+    world: World, reported_events: list[Event]
+) -> None:
     table, stranger = Table(world), world.account()
     declined, withdrawn = table.ask(), table.ask()
 
@@ -79,6 +87,8 @@ def test_a_request_is_declined_or_withdrawn_only_by_whom_it_concerns(world: Worl
         ]
 
     assert [request.state for request in ended] == [RequestState.DECLINED, RequestState.WITHDRAWN]
+    told = [(event.request, event.reason) for event in reported_events if isinstance(event, FriendlyDecided)]
+    assert told == [(declined, "not today")]
     with world.database.read() as session:
         assert requests.get_request(session, declined, table.asker).reason == "not today"
         listed = requests.list_requests(session, table.owners[0]).items

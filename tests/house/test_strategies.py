@@ -7,6 +7,7 @@ import pytest
 from referee.games import catalogue
 from referee.games.state import Seat, State
 from referee.house.players import LEVELS, SearchPlayer, find_player
+from referee.house.strategies.pool_nap import lead
 from referee.match.canonical import Json, dumps
 from tests.games import prince_albert, prisoners_table
 from tests.games.playing import positions
@@ -70,6 +71,12 @@ def test_sound_bids_what_its_hand_should_take() -> None:
     sound = find_player("sound")(Random(1))
 
     assert sound.decide("pool-nap", question(state, 1)) == {"type": "bid", "tricks": 5}
+
+
+def test_sound_leads_trumps_before_cards_of_other_suits_that_are_at_most_three_ranks_higher() -> None:
+    worth = lead({"trump": "h"})
+
+    assert [worth({"card": card}) for card in ("9h", "Kd", "Th", "Ad", "Jh")] == [13, 13, 14, 14, 15]
 
 
 @pytest.mark.parametrize(

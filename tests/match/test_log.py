@@ -8,7 +8,7 @@ import pytest
 
 from referee.match.canonical import Json, dumps
 from referee.match.log import digest, parse_row, reveal_line
-from referee.match.match import Answer
+from referee.match.match import Answer, describe_difference
 from referee.match.reveal import Reveal
 from referee.match.verification import verify
 from tests.golden import RECORDED, path
@@ -35,6 +35,20 @@ def forged(lines: list[bytes], change: Callable[[Rows], object]) -> list[bytes]:
     rows = [parse_row(line) for line in lines]
     change(rows)
     return relinked(rows)
+
+
+def test_the_members_in_which_a_row_differs_are_named_and_long_values_are_cut() -> None:
+    row: Json = {"i": 1, "seat": 1, "note": "x" * 118}  # with its quotation marks, the note has 120 characters
+
+    differing = describe_difference(dumps(row), {"i": 1, "note": "x" * 119, "type": "end"})
+
+    long = "x" * 119
+    assert differing == (
+        f'note is "{long[1:]}", the rules give "{long}…; type is absent, the rules give "end"; '
+        "seat is 1, the rules give absent"
+    )
+    assert describe_difference(dumps(row) + b" ", row) == "the row is not in canonical spelling"
+    assert describe_difference(b"[]", row).startswith("not a row: ")
 
 
 @pytest.mark.parametrize(("game", "seats"), tables())

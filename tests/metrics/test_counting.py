@@ -5,6 +5,7 @@ import threading
 import time
 from functools import partial
 
+import pytest
 from redis import Redis
 
 from referee.db.engine import Database
@@ -36,6 +37,8 @@ def test_counts_of_several_processes_are_added(database: Database, redis_url: st
     assert value(found, "referee_decision_bot_seconds_bucket", le="5.0") == 2
     assert value(found, "referee_decision_before_seconds_bucket", le="0.001") == 1  # a limit belongs to its bucket
     assert value(found, "referee_decision_after_seconds_bucket", le="+Inf") == 1
+    in_decades = [part * unit for unit in (0.001, 0.01, 0.1, 1) for part in (1, 2, 5)]
+    assert list(catalog.TIME_OF_BOT.buckets) == pytest.approx([*in_decades, 10, 30, 60])
 
 
 def test_counts_are_sent_once_wait_while_redis_is_away_and_are_sent_at_the_end(redis_url: str) -> None:

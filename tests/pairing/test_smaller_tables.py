@@ -4,7 +4,7 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 
-from referee.pairing import Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table
+from referee.pairing import Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table, formats
 from referee.pairing.history import read_history
 from referee.pairing.round_robin import round_robin
 from referee.pairing.sections import sections
@@ -72,6 +72,17 @@ def test_a_late_entrant_does_not_have_to_catch_up_on_smaller_tables() -> None:
 
     assert late.small[late.ids.index("D")] == 2
     assert history.small[history.ids.index("F")] == 0
+
+
+def test_a_smaller_table_of_a_gauntlet_is_for_those_who_had_the_fewest() -> None:
+    people = tuple(Entrant(letter, active=letter != "F") for letter in "ABCDEF")
+    tournament = PairingInput(4, {}, 2, people, (ranked("ABC"), ranked("ADEF")), b"draw" * 8, 3)
+
+    # B, C, D and E meet the champion A once more, in pairs.
+    pairing_round = formats()["gauntlet"].next_round(tournament)
+
+    assert pairing_round is not None
+    assert [{*table.entrants} for table in pairing_round.tables] == [{"A", "D", "E"}]
 
 
 def test_tables_of_different_sizes_do_not_share_their_cards() -> None:

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.ratings.strengths import POINTS, Fit, RankedResult, Strength, anchor_level, fit
-from referee.ratings.strengths.covariance import Errors
+from referee.ratings.strengths.covariance import Errors, RoughErrors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import likelihood
 
@@ -320,6 +320,14 @@ def test_bots_alike_may_hold_each_others_ranks() -> None:
     assert second.superior_to_next is not None
     assert second.superior_to_next > 0.99
     assert first.id == "a"  # of equal strengths the lower id comes first
+
+
+def test_an_error_from_the_diagonal_takes_the_strengths_of_others_as_known() -> None:
+    rough = RoughErrors(likelihood([ranked("a", "b")], 1.0), [0.0, log(2)])
+
+    # The information is 1/2 · 1/2 from the prior of a, 1/3 · 2/3 from that of b, and 1/3 · 2/3 from their match.
+    assert [rough.error_of(0) ** 2, rough.error_of(1) ** 2] == pytest.approx([36 / 17, 9 / 4])
+    assert rough.error_of_difference(0, 1) ** 2 == pytest.approx(36 / 17 + 9 / 4)
 
 
 def test_errors_from_the_diagonal_come_close() -> None:

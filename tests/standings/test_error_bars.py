@@ -95,3 +95,9 @@ def test_large_sums_do_not_spill_over() -> None:
     bars = bootstrap("ABCDE", many, draw_key=DRAW, samples=64)
 
     assert [(bar.low, bar.high) for bar in bars.values()] == [(1, 1), (0.75, 0.75), (0.5, 0.5), (0.25, 0.25), (0, 0)]
+
+    # A point is 8 · 9 · 7 · 11 · 13 · 17 · 19 · 23 · 2 units, which is a quarter of 2 to the power of 32.
+    sizes = (8, 9, 10, 12, 14, 18, 20, 24)
+    various = [outcome(["A", *range(1, size)], range(1, size + 1), f"{size}") for size in sizes]
+    bar = bootstrap("A", various, draw_key=DRAW, samples=64)["A"]
+    assert (bar.low, bar.high, bar.groups) == (1, 1, 8)

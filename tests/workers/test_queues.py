@@ -180,6 +180,11 @@ def test_a_redis_that_accepts_connections_but_does_not_answer_is_given_up(redis:
         assert not queues.can_wake(client)
 
 
+def test_the_client_of_the_notifier_waits_longer_than_its_blocking_reads(tmp_path: Path) -> None:
+    with change_notifier.connect(embedded_redis.socket_url(tmp_path / "nobody.sock")) as nobody:
+        assert nobody.connection_pool.connection_kwargs["socket_timeout"] > change_notifier.BLOCK_S
+
+
 def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) -> None:
     heard, stopped = threading.Event(), threading.Event()
     listening = threading.Thread(

@@ -217,6 +217,7 @@ def test_a_knockout_is_decided_by_its_final() -> None:
     [
         ({"A": 1, "B": 4, "C": 9, "E": 2}, (2, "B", "A")),
         ({"A": 9, "B": 9, "C": 1, "E": 8}, (1, "A", "C")),  # A and B beat C by the same difference; A was first
+        ({"A": 2, "B": 4, "C": 1, "E": 9}, (4, "B", "C")),
         ({"A": 1, "B": 1}, None),
         ({}, None),
     ],

@@ -150,6 +150,10 @@ def test_what_cannot_be_recalled_is_refused(tmp_path: Path) -> None:
     for command, file, arguments, status, complaint in REFUSED:
         refused = invoke(command, str(tmp_path / file), *arguments)
         assert (refused.exit_code, complaint in refused.output) == (status, True), refused.output
+    last = re.search(r"s1_q0 to s1_q(\d+)", invoke("reask", str(log), "s1_q999", URL).output)
+    assert last
+    following = invoke("reask", str(log), f"s1_q{int(last[1]) + 1}", URL)
+    assert (following.exit_code, last[0] in following.output) == (2, True), following.output
 
 
 def test_a_match_of_a_service_is_asked_again_from_its_url_or_by_the_owner_of_the_bot(tmp_path: Path) -> None:

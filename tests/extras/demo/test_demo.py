@@ -59,6 +59,7 @@ def test_the_demo_waits_for_a_slow_service_and_says_so_every_30_s(tmp_path: Path
         found = demonstration._poll_until(lambda: next(looks), lambda: "the start of the service", every_s=0.0)
 
     assert found == "http://127.0.0.1:8000"
+    assert not demonstration.complete  # so an interruption here ends the command with another status than 0
     assert shown.getvalue().splitlines() == [
         "still waiting after 30 s: the start of the service",
         "still waiting after 60 s: the start of the service",

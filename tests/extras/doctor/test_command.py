@@ -20,6 +20,7 @@ def test_a_running_service_is_in_order_and_a_failure_makes_the_exit_status_1(tmp
         *("settings", "disk", "database", "keys", "redis", "runners", "clocks", "backups", "firewall"),
         *("tls", "public url", "proxy", "streams"),
     }
+    assert "clocks: the API and Redis differ from this host by at most" in ran.stdout
     assert "streams: not checked: no tournament or match is in progress" in ran.stdout
     (finding,) = json.loads(failed.stdout)
     assert (finding["check"], finding["level"]) == ("settings", "failure")

@@ -145,7 +145,7 @@ def nowhere(_target: Target) -> bool:
 
 
 def test_a_metadata_service_that_answers_is_found(settings: Settings) -> None:
-    canary = replace(settings, dns_canary="referee.example.org", public_url="https://referee.example.org")
+    canary = replace(settings, dns_canary="referee.example.org", public_url="https://referee.example.org:8443")
     reached: list[Target] = []
 
     def connect(target: Target) -> bool:
@@ -159,7 +159,8 @@ def test_a_metadata_service_that_answers_is_found(settings: Settings) -> None:
     assert found == "failure egress: the metadata service of the cloud answers at 127.0.0.1"
     reachable = "ok internet: referee.example.org was looked up and reached"
     assert lines(network_checks.check_egress(canary, connect=connect)) == [reachable]
-    assert ("169.254.169.254", 80) in reached
+    assert reached[:3] == [("169.254.169.254", 80), ("100.100.100.200", 80), ("fd00:ec2::254", 80)]
+    assert reached[3:] == [("referee.example.org", 8443)]
 
 
 @pytest.mark.parametrize(

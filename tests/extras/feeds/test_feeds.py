@@ -96,6 +96,9 @@ def test_the_feed_of_a_tournament_has_its_results(service: Service, organiser: P
 
     assert len(titles(feed)) == 3
     assert all(re.search(r"(wins|share first place) at Saint Poker, round \d$", title) for title in titles(feed))
+    summaries = [entry.findtext(f"{ATOM}summary", "") for entry in feed.findall(f"{ATOM}entry")]
+    assert all(re.fullmatch(r"1st .+, (1st|2nd) .+\.", summary) for summary in summaries), summaries
+    assert any("2nd" in summary for summary in summaries)
 
 
 def test_the_feed_of_a_ladder_has_its_champions(service: Service, owner: Person) -> None:

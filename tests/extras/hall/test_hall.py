@@ -2,10 +2,12 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
+from referee_extras.hall import pages
 from tests.api.conftest import Person, Service
 from tests.api.test_site_tournaments import HARMFUL, names_of, read, words
 from tests.api.tournaments import drafted, entered, opened, play, started
@@ -27,6 +29,18 @@ def hall(client: FlaskClient, tournament_id: str) -> str:
 
 def parts(page: str) -> list[str]:
     return re.findall('data-part="([a-z]+)"', page)
+
+
+def test_the_documentation_says_how_many_entrants_it_shows() -> None:
+    page = Path(__file__).parents[3] / "docs" / "tournaments.md"
+    assert f"with the first {pages.ROWS} entrants" in page.read_text()
+
+
+def test_of_a_bracket_with_a_large_round_the_newest_tables_are_listed() -> None:
+    newest = {"tables": [{"table": 1}]}
+    bracket = {"rounds": [{"tables": [{}] * (pages.MAX_DRAWN + 1)}, newest]}
+
+    assert pages._bracket(bracket, "Cup") == {"drawing": None, "listed": newest}
 
 
 def test_before_the_start_it_shows_the_entrants(service: Service, organiser: Person, anonymous: FlaskClient) -> None:

@@ -51,6 +51,8 @@ def test_every_set_of_players_plays_every_deal_from_every_seat(tmp_path: Path) -
     )
     assert sum(line["points"] for line in found["players"]) == 18
     assert all(line["points_low"] <= line["points_per_match"] <= line["points_high"] for line in found["players"])
+    odds = {line["points_per_match"]: 10 ** (line["elo"] / 400) for line in found["players"]}
+    assert [share / (1 - share) for share in odds] == pytest.approx(list(odds.values()))
     kept = logs(tmp_path)
     assert len(kept) == 18
     decks: dict[str, set[str]] = {}

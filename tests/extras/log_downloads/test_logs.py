@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from referee.bots import house_bots
 from referee.cli import main
 from referee.ladders import ratings
 from referee.match.log_bundle import StoredLog, split_logs
+from referee_extras.log_downloads import download
 from referee_extras.log_downloads.download import DownloadReport
 from tests import golden
 from tests.api.in_thread import api_in_thread
@@ -80,7 +82,7 @@ def test_the_logs_of_a_bot_a_ladder_and_a_span_are_downloaded_and_verified(hall:
 
 
 def test_all_that_is_public_of_a_ladder_is_downloaded_by_one_command(hall: Hall, tmp_path: Path) -> None:
-    folder = tmp_path / "ladder"
+    folder = tmp_path / "new" / "ladder"
     name = hall.ladder.rpartition(" (")[0]
 
     hall.says("logs", "--ladder", name, "--complete", "--out", str(folder))
@@ -126,16 +128,18 @@ def test_a_log_must_be_whole_unless_its_match_was_cancelled(tmp_path: Path) -> N
     assert account.failed[1]["reason"] == "the reveal row is missing"
 
 
-def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path) -> None:
+def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[tuple[int, int | None, str]] = []
+    monkeypatch.setattr(download, "progress_bar", lambda _: nullcontext(lambda *step: steps.append(step)))
     event = f"trn_{'0' * 26}"
     path = f"/api/v1/tournaments/{event}"
     logs = [log("mat_1"), log("mat_2", remark="void"), log("mat_3")]
     cut = b"".join(logs)[:-30]
     answers = [
         (200, {}, json.dumps({"id": event, "name": "Cup", "status": "finished"}).encode()),
-        (200, {"Content-Length": str(len(cut) + 1)}, cut),
+        (200, {"Content-Length": str(len(cut) + 1), "Referee-Logs": "3"}, cut),
         (503, {}, b"{}"),
-        (200, {}, logs[2]),
+        (200, {"Referee-Logs": "1"}, logs[2]),
     ]
     asked: list[str] = []
 
@@ -149,4 +153,5 @@ def test_a_download_is_taken_up_after_the_last_whole_log(tmp_path: Path) -> None
     document = json.loads(said.stdout)
     assert (said.exit_code, document["logs"]) == (0, 3)
     assert Path(document["file"]).read_bytes() == b"".join(logs)
+    assert steps == [(1, 3, "logs"), (2, 3, "logs"), (3, 3, "logs")]
     assert asked == [path, f"{path}/logs", *[f"{path}/logs?after=mat_2"] * 2]

@@ -3,10 +3,13 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from sqlalchemy import delete, select, update
 
 from referee.accounts.tables import Account
 from referee.bots import bots, handshakes
@@ -20,7 +23,7 @@ from referee.workflows.ending import match_end
 from referee_extras.notifications import inbox, outbox, result_messages, sender, webhooks
 from referee_extras.notifications.notification_types import describe_notification
 from referee_extras.notifications.states import WebhookState
-from referee_extras.notifications.tables import Delivery, InboxEntry, Webhook
+from referee_extras.notifications.tables import Delivery, InboxEntry, ReportedResults, Webhook
 from tests.api.conftest import Person, Service
 from tests.api.test_deletion import ADDRESS, MARK, OWNER_NAME, traces
 from tests.database.world import World, manifest_of
@@ -241,6 +244,17 @@ def test_a_message_has_the_rating_changes_that_are_stored_and_what_a_crash_inter
     assert [seat["bot"] for seat in message["seats"]] == result.bots
     assert [seat["placement"] for seat in message["seats"]] == result.placements
     assert changes[0] == -changes[1] != 0
+
+
+def test_results_of_before_the_first_use_of_notifications_are_not_reported(world: World) -> None:
+    result = world.play(world.bots(2))
+    baseline = import_module("referee_extras.notifications.migrations.1001_baseline")
+
+    with world.database.write() as session:
+        session.execute(delete(ReportedResults))
+        with Operations.context(MigrationContext.configure(session.connection())):
+            baseline.upgrade()
+        assert session.scalars(select(ReportedResults.seq)).all() == [result.seq]
 
 
 def test_each_result_is_reported_once_by_whoever_comes_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,12 @@
 """Pictures have their size, refer to nothing, escape names, and stay within their frame; what the fonts have."""
 
+import hashlib
 import struct
 from xml.etree import ElementTree
 
 import pytest
 
-from referee_extras.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
+from referee_extras.pictures.contents import DRAWING_VERSION, HEIGHT, WIDTH, PictureContent, Player, Row
 from referee_extras.pictures.drawing import draw_png, draw_svg
 from referee_extras.pictures.fonts import FILES, FOLDER, can_draw, measure, shorten
 from tools.pictures.__main__ import ROOT, draw_files
@@ -77,6 +78,16 @@ def test_contents_that_differ_have_different_digests() -> None:
     assert picture().digest() == picture().digest()
     assert picture().digest() != picture(count=3).digest()
     assert picture().digest() != picture(is_live=True).digest()
+
+
+def test_pictures_that_are_drawn_in_another_way_have_another_version() -> None:
+    hidden = Row(Player(), "Seat 1", is_first=True)
+    contents = [picture(), picture(count=10), picture(rows=[hidden], lines=["a", "b"], remark="c", is_live=True)]
+
+    drawn = hashlib.sha256("".join(map(draw_svg, contents)).encode()).hexdigest()
+
+    # If it fails: raise the version, so that stored pictures are drawn again.
+    assert (DRAWING_VERSION, drawn[:16]) == (1, "2f0fc1e3fcea957c")
 
 
 def test_the_committed_pictures_are_those_that_are_drawn() -> None:

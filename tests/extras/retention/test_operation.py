@@ -196,7 +196,7 @@ def test_a_dry_run_deletes_nothing_and_pruned_logs_are_counted_by_the_audit(tmp_
 
     lines = [line.split() for line in dry.splitlines()]
     assert lines[0] == ["kind", "to", "prune", "oldest", "MiB", "rule"]
-    assert [line[2] for line in lines if line[:2] == ["logs", "2"]] == ["2026-01-01"]
+    assert [line[2:4] for line in lines if line[:2] == ["logs", "2"]] == [["2026-01-01", "0.0"]]
     assert "logs are kept for 30 days" in dry
     assert "Nothing was deleted (--dry-run)." in dry
     assert "signed, not replayable" not in untouched

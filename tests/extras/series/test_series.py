@@ -162,7 +162,10 @@ def test_only_those_who_run_both_add_a_tournament(service: Service, organiser: P
     assert edit(owner, series, best=1).status_code == 403
 
 
-def test_accounts_without_the_role_have_unlisted_series_only_and_a_quota(owner: Person, organiser: Person) -> None:
+def test_accounts_without_the_role_have_unlisted_series_only_and_a_quota(
+    service: Service, owner: Person, organiser: Person
+) -> None:
+    third = service.person()
     listed = owner.post("/series", {"name": "Season"})
     hidden = new(owner, listed=False)
 
@@ -171,6 +174,9 @@ def test_accounts_without_the_role_have_unlisted_series_only_and_a_quota(owner: 
     assert hidden in [one["id"] for one in owner.get("/series").get_json()["items"]]
     assert hidden not in [one["id"] for one in organiser.get("/series").get_json()["items"]]
     assert organiser.get(f"/series/{hidden}").status_code == 200
+    join(owner, organiser, f"/series/{hidden}")
+    seen_by = [hidden in [one["id"] for one in who.get("/series").get_json()["items"]] for who in (organiser, third)]
+    assert seen_by == [True, False]
     while (refused := owner.post("/series", {"name": "Season", "listed": False})).status_code == 201:
         pass
     assert refused.get_json()["code"] == "quota_exceeded"
