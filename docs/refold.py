@@ -10,23 +10,28 @@ from datetime import date
 from itertools import combinations, groupby
 
 START, CAP, ANCHORS_CAP = 1_500_000_000, 64_000_000, 32_000_000  # micro-points
-NEW = (START, 0, 0, 0)  # rating, games, balance, day of the last match
+NEW = (START, 0, 0, 0, 0, "")  # rating, games, balance, information, day of the last match, version
 EXPECTED = [round(10**9 / (1 + 10 ** (-points / 400))) for points in range(2002)]
+GAMES = [0] + [round(4e6 * (n - sum(1 / i for i in range(1, n + 1))) / n) for n in range(1, 11)]  # by number of seats
 
 
 def expected(difference):
     if difference < 0:
         return 10**9 - expected(-difference)
     points, rest = divmod(min(difference, 2_000_000_000), 1_000_000)
-    return (
-        EXPECTED[points] + (EXPECTED[points + 1] - EXPECTED[points]) * rest // 1_000_000 if rest else EXPECTED[points]
-    )
+    return EXPECTED[points] + (rest and (EXPECTED[points + 1] - EXPECTED[points]) * rest // 1_000_000)
 
 
-def gain(k_sum, place, other_place, difference, seats):
-    score = (place < other_place) + (place <= other_place)  # of 2
-    exact, unit = k_sum * (10**9 * score - 2 * expected(difference)), 4000 * (seats - 1)
-    return (1 if exact > 0 else -1) * ((2 * abs(exact) + unit) // (2 * unit))
+def rounded(dividend, divisor):
+    return (1 if dividend > 0 else -1) * ((2 * abs(dividend) + divisor) // (2 * divisor))
+
+
+def part(value, counted, amount):
+    return (1 if value > 0 else -1) * (abs(value) * abs(counted) // abs(amount))
+
+
+def k_factor(information, seats):
+    return max(2_000_000, min(128_000_000, 695_000_000 * GAMES[seats] // (information + 3_000_000)))
 
 
 class Ladder:
@@ -40,25 +45,34 @@ class Ladder:
             self.day, self.exchanged = day, {}
         seats = [row for row in rows if row["rated"] == "true" or row["anchor_micro"]]
         before = [self.enters(row) for row in seats]
-        gains = [0] * len(seats)
+        changes = [[0, 0, 0] for _ in seats]  # of rating, balance and information
         for (i, one), (j, other) in combinations(enumerate(seats), 2):
-            anchors = bool(one["anchor_micro"]) + bool(other["anchor_micro"])
-            stakes = [stake(before[seat][1]) for seat, row in ((i, one), (j, other)) if not row["anchor_micro"]]
-            if anchors == 2:
+            if one["anchor_micro"] and other["anchor_micro"]:
                 continue
-            k_sum, places = sum(stakes) * (1 + anchors), (int(one["placement"]), int(other["placement"]))
-            gained = gain(k_sum, *places, before[i][0] - before[j][0], len(seats))
-            if not (anchors and k_sum > 40):
-                gained = self.capped(
-                    one["anchor_micro"] or one["owner"], other["anchor_micro"] or other["owner"], gained
+            k, other_k = (0 if seats[n]["anchor_micro"] else k_factor(before[n][3], len(seats)) for n in (i, j))
+            is_anchored = not (k and other_k)
+            both = (k + other_k) * (1 + is_anchored)  # twice the points at stake
+            won = 500_000_000 * ((one["place"] < other["place"]) + (one["place"] <= other["place"]))
+            chance, unit = expected(before[i][0] - before[j][0]), 2 * 10**9 * (len(seats) - 1)
+            gain, loss, stake, amount = (
+                rounded((won - chance) * factor, unit) for factor in (2 * k, 2 * other_k, both, max(both, 40_000_000))
+            )
+            told = 8 * GAMES[len(seats)] * chance * (10**9 - chance) // (10**9 * unit)
+            if not (is_anchored and both > 40_000_000):
+                counted = self.capped(
+                    one["anchor_micro"] or one["owner"], other["anchor_micro"] or other["owner"], amount
                 )
-            gains[i], gains[j] = gains[i] + gained, gains[j] - gained
-        for row, (value, games, balance, last), gained in zip(seats, before, gains, strict=True):
+                if counted != amount:
+                    gain, loss, stake, told = (part(value, counted, amount) for value in (gain, loss, stake, told))
+            for n, change in ((i, (gain, stake - gain, k and told)), (j, (-loss, loss - stake, other_k and told))):
+                changes[n] = [has + more for has, more in zip(changes[n], change, strict=True)]
+        for row, (value, games, balance, known, last, version), change in zip(seats, before, changes, strict=True):
             if row["anchor_micro"]:  # one anchor may have several seats
-                balance = self.held.get(row["bot"], NEW)[2] + gained
-                self.held[row["bot"]] = (value, games, balance, last)
+                balance = self.held.get(row["bot"], NEW)[2]
+                self.held[row["bot"]] = (value, games, balance + change[1], known, last, version)
             else:
-                self.held[row["bot"]] = (value + gained, games + 1, balance, day)
+                after = value + change[0], games + 1, balance + change[1], known + change[2]
+                self.held[row["bot"]] = (*after, day, row["version"] or version)
         return {row["bot"]: (state, self.held[row["bot"]]) for row, state in zip(seats, before, strict=True)}
 
     def take_back(self, given):
@@ -67,21 +81,23 @@ class Ladder:
         for bot, (before, after) in given.items():
             now = self.held[bot]
             left = [has - (new - old) for has, old, new in zip(now[:3], before[:3], after[:3], strict=True)]
-            self.held[bot] = (*left, now[3])
+            self.held[bot] = (*left, *now[3:])
             if self.held[bot] != now:
                 changed[bot] = now, self.held[bot]
         return changed
 
     def enters(self, row):
-        value, games, balance, last = self.held.get(row["bot"], NEW)
+        value, games, balance, known, last, version = self.held.get(row["bot"], NEW)
         if row["anchor_micro"]:
-            return int(row["anchor_micro"]), games, balance, last
+            return int(row["anchor_micro"]), games, balance, known, last, version
         own = self.bots_of.setdefault(row["owner"], set())
         if not games:
             others = [self.held[bot] for bot in own - {row["bot"]} if bot in self.held]
-            value = min([START, *(other[0] for other in others if other[1] and other[3] >= self.day - 30)])
+            value = min([START, *(other[0] for other in others if other[1] and other[4] >= self.day - 30)])
+            balance, known, version = 0, 0, ""
         own.add(row["bot"])
-        return value, games, balance, last
+        is_new = row["version"] and version and row["version"] != version
+        return value, games, balance, min(known, 12_000_000) if is_new else known, last, version
 
     def capped(self, one, other, gained):
         one, other = ("" if party.isdigit() else party for party in (one, other))  # "": all anchors together
@@ -92,15 +108,11 @@ class Ladder:
         return sign * (self.exchanged[parties] - before)
 
 
-def stake(games):
-    return 64 if games < 10 else 40 if games < 30 else 20
-
-
 def check(lines):
     """Yield what differs between the ledger in these lines of CSV and the ratings that follow from it."""
     ladder, results = Ladder(), {}  # results: what each changed, by match
     for entry, grouped in groupby(csv.DictReader(lines), key=lambda row: row["entry"]):
-        rows, changed = list(grouped), {}
+        rows, changed = [{**row, "place": int(row["placement"] or 0)} for row in grouped], {}
         kind, match = rows[0]["kind"], rows[0]["match"]
         if kind == "result":
             changed = results[match] = ladder.enter(rows)
@@ -109,8 +121,8 @@ def check(lines):
         entered = {bot: before[0] for bot, (before, _) in changed.items()}
         moved = {row["bot"]: row for row in rows if row["after_micro"]}
         for bot in sorted(entered.keys() | moved.keys()):
-            follows = (entered.get(bot), *ladder.held.get(bot, NEW)[:3])
-            names = ("before_micro", "after_micro", "games", "balance_micro")
+            follows = (entered.get(bot), *ladder.held.get(bot, NEW)[:4])
+            names = ("before_micro", "after_micro", "games", "balance_micro", "information_micro")
             stands = tuple(int(moved[bot][name]) for name in names) if bot in moved else None
             if follows != stands:
                 yield f"entry {entry}, {bot}: {', '.join(names)} are {stands}, but {follows} follow"

@@ -114,6 +114,7 @@ class Rating(Base):
     value: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]
     balance: Mapped[int] = mapped_column(BigInteger, default=0)
+    information: Mapped[int] = mapped_column(BigInteger, default=0)
     version: Mapped[str | None] = mapped_column(String(128))
     last_day: Mapped[int] = mapped_column(default=0)
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
@@ -259,5 +260,6 @@ class RatingChange(Base):
     after: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]  # matches of the bot that count after the entry
     balance: Mapped[int] = mapped_column(BigInteger, default=0)
+    information: Mapped[int] = mapped_column(BigInteger, default=0)
     version: Mapped[str | None] = mapped_column(String(128))
     last_day: Mapped[int] = mapped_column(default=0)

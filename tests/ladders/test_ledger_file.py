@@ -273,9 +273,9 @@ def exercised(entries: list[list[Row]]) -> set[str]:
             found.add("repeated anchor")
         for row in {row["bot"]: row for row in moved}.values():
             total += int(row["after_micro"]) - int(row["before_micro"])
+            total += int(row["balance_micro"]) - balance.get(row["bot"], 0)
             if row["anchor_micro"]:
                 assert row["before_micro"] == row["after_micro"] == row["anchor_micro"]
-                total += int(row["balance_micro"]) - balance.get(row["bot"], 0)
                 found.add("anchor")
             elif row["games"] == "1" and row["before_micro"] != str(START):
                 found.add("inherited")
