@@ -65,7 +65,7 @@ def refresh_errors(database: Database, ladder_id: str) -> RefreshedErrors:
         newest = load_results(session, ladder_id, MAX_RESULTS) if is_small else None
         points = _load_points(session, ladder_id, _players(newest)) if newest else {}
         anchors = _load_anchors(session, ladder_id)
-    joint = {} if newest is None else _compute_jointly(newest, points, anchors)
+    joint = {} if newest is None else compute_errors(newest, points, anchors)
     with database.read() as session:
         # With a joint fit, bots are left over that have no result among the newest and no estimate from before.
         waiting = _list_waiting(session, ladder_id, skip=joint, changed=not joint)
@@ -116,7 +116,7 @@ def _load_anchors(session: Session, ladder_id: str) -> dict[float, float]:
     return anchor_errors(ladder.game, ladder.seats)
 
 
-def _compute_jointly(
+def compute_errors(
     newest: LadderResults, points: Mapping[str, float], anchors: Mapping[float, float]
 ) -> dict[str, float]:
     """Return the errors of all bots in these results, keyed by bot id, or none if there are too many players.
@@ -153,8 +153,8 @@ def _with_uncertain_anchors(
         points = None if level is None else MEAN + POINTS * level
         error = 0.0 if points is None else errors.get(round(points), 0.0)
         if points is not None and error:
-            bots[seat] = f"{ANCHOR_MARK}{points:.0f}"
-            bots[seat] += ANCHOR_MARK * bots[:seat].count(bots[seat])
+            name = f"{ANCHOR_MARK}{points:.0f}"
+            bots[seat] = name + ANCHOR_MARK * [bot.rstrip(ANCHOR_MARK) for bot in bots[:seat]].count(name)
             known[bots[seat]] = points, error
             rated[seat], levels[seat] = True, None
     return RankedResult(bots, result.placements, rated, levels)
