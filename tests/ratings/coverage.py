@@ -38,6 +38,7 @@ class Season:
     dice: Random
     truth: dict[str, float]
     anchors: dict[str, tuple[float, int]]
+    versions: dict[str, str] = field(default_factory=dict)
     replay: RatingReplay = field(default_factory=RatingReplay)
     results: list[ResultColumns] = field(default_factory=list)
 
@@ -52,8 +53,9 @@ class Season:
         is_bot = [anchor is None for anchor in anchors]
         owners = [bot if rated else None for bot, rated in zip(table, is_bot, strict=True)]
         self.replay.begin_day(day)
-        self.replay.apply_result(RatedSeats(table, placements, is_bot, owners, [None] * len(table), anchors))
-        self.results.append(ResultColumns(table, placements, is_bot, anchors, [None] * len(table)))
+        versions = [self.versions.get(bot) for bot in table]
+        self.replay.apply_result(RatedSeats(table, placements, is_bot, owners, versions, anchors))
+        self.results.append(ResultColumns(table, placements, is_bot, anchors, versions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,24 @@ def season(name: str, seats: int, lengths: Sequence[int], dice: Random) -> Itera
             played.play(table, 1 + match // DAILY)
         if match in lengths:
             yield match, bots_of(played, {float(one.rating): float(one.error) for one in levels})
+
+
+def lag_of_a_better_version(seats: int, dice: Random, *, gain: float = 200.0, matches: int = 60) -> float:
+    """Return by how many points the rating of a bot is too low some matches after a version that is better by ``gain``.
+
+    All bots of a mixed field have played 100 matches before.
+    """
+    truth = {f"bot-{number:03}": dice.gauss(MEAN, SPREAD) for number in range(FIELDS["mixed 20"])}
+    played, subject = Season(dice, truth, {}, dict.fromkeys(truth, "1")), "bot-000"
+    for match in range(100 + matches):
+        if match == 100:
+            truth[subject] += gain
+            played.versions[subject] = "2"
+        for table in tables(played, "mixed 20", seats):
+            played.play(table, 1 + match // DAILY)
+    others = [bot for bot in truth if bot != subject]
+    shift = fmean(truth[bot] - played.rating(bot) for bot in others)
+    return truth[subject] - played.rating(subject) - shift
 
 
 def tables(played: Season, name: str, seats: int) -> Iterable[list[str]]:

@@ -1,8 +1,11 @@
 """The ± beside a rating is its error, in simulated seasons rated by the service's own code."""
 
+from random import Random
+from statistics import fmean
+
 import pytest
 
-from tests.ratings.coverage import BOUNDS, FIELDS, LENGTHS, cells
+from tests.ratings.coverage import BOUNDS, FIELDS, LENGTHS, cells, lag_of_a_better_version
 
 BOTS = 2_000  # of a cell
 
@@ -32,3 +35,14 @@ def test_no_cell_has_an_interval_beside_the_promise(name: str, seats: int) -> No
         low, high = cell.interval()
         assert low <= most
         assert high >= least
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_a_version_that_is_200_points_better_is_rated_so_after_60_matches(seats: int) -> None:
+    # The same seasons without the improvement take most of the chance out of the difference.
+    same, better = (
+        fmean(lag_of_a_better_version(seats, Random(seed), gain=gain) for seed in range(20)) for gain in (0.0, 200.0)
+    )
+
+    print(seats, same, better)
+    assert better - same <= 50
