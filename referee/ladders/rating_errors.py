@@ -151,7 +151,7 @@ def _with_uncertain_anchors(
     levels = list(result.anchors or [None] * len(bots))
     for seat, level in enumerate(levels):
         points = None if level is None else MEAN + POINTS * level
-        error = 0.0 if points is None else errors.get(round(points), 0.0)
+        error = 0.0 if points is None else errors.get(round(points, 6), 0.0)  # a bot's rating is not a whole number
         if points is not None and error:
             name = f"{ANCHOR_MARK}{points:.0f}"
             bots[seat] = name + ANCHOR_MARK * [bot.rstrip(ANCHOR_MARK) for bot in bots[:seat]].count(name)

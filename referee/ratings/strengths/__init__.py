@@ -5,7 +5,7 @@ the curvature of the likelihood gives their errors (``covariance``).
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import erf, exp, log, sqrt
@@ -85,8 +85,7 @@ def fit(
     whole = len(model.ids) <= exact
     levels, taken, converged = maximise_likelihood(model, iterations, tolerance=0.01 / POINTS, newton=whole)
     spread = Errors(model, levels) if whole else RoughErrors(model, levels)
-    rows = _rows(model, levels, spread)
-    return Fit([row for row in rows if row.id not in known], taken, converged, whole)
+    return Fit(_rows(model, levels, spread, known), taken, converged, whole)
 
 
 def half_width(distance: float, se: float) -> float:
@@ -107,19 +106,22 @@ def anchor_level(points: float) -> float:
     return (points - MEAN) / POINTS
 
 
-def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) -> list[Strength]:
-    """Return the rows of a fit.
+def _rows(
+    model: Likelihood, levels: list[float], spread: Errors | RoughErrors, anchors: Collection[str]
+) -> list[Strength]:
+    """Return the rows of a fit without ``anchors``.
 
     ``levels`` has the logarithm of each bot's strength, in the order of the bots' numbers.
     """
-    if not levels:
+    bots = [bot for bot, name in enumerate(model.ids) if name not in anchors]
+    if not bots:
         return []
     mean = 0.0 if model.has_anchors else sum(levels) / len(levels)
     points = [MEAN + POINTS * (level - mean) for level in levels]
     reach = [NORMAL_95 * POINTS * spread.error_of(bot) for bot in range(len(levels))]
-    lows = sorted(point - far for point, far in zip(points, reach, strict=True))
-    highs = sorted(point + far for point, far in zip(points, reach, strict=True))
-    ranking = sorted(range(len(levels)), key=lambda bot: -points[bot])  # of equals, the lower id first
+    lows = sorted(points[bot] - reach[bot] for bot in bots)
+    highs = sorted(points[bot] + reach[bot] for bot in bots)
+    ranking = sorted(bots, key=lambda bot: -points[bot])  # of equals, the lower id first
     superior: list[float | None] = [
         _normal((levels[bot] - levels[below]) / spread.error_of_difference(bot, below))
         for bot, below in pairwise(ranking)
