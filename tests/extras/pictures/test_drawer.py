@@ -395,14 +395,14 @@ def test_pictures_that_nobody_requested_are_kept_apart_until_their_first_request
 
 
 @pytest.mark.parametrize("kind", [PictureKind.BOT, PictureKind.LADDER])
-def test_pictures_show_the_error_beside_the_strength(
+def test_pictures_show_the_error_beside_the_rating(
     service: Service, champion: tuple[str, str], kind: PictureKind
 ) -> None:
     bot, ladder = champion
     with service.database.read() as session:
         row = load_content(session, kind, bot if kind == PictureKind.BOT else ladder).rows[0]
 
-    assert (row.value, row.note) == ("1\u202f700.0", "strength 1\u202f598 ± 34")
+    assert (row.value, row.note) == ("1\u202f700.0", "± 34")
 
 
 @pytest.mark.parametrize("by_account", [True, False])
