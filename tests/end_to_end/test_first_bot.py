@@ -102,12 +102,12 @@ def check_ladders(anybody: Api, bot_id: str) -> None:
         ladders = anybody.items("/ladders")
         rows = [(one, row) for one in ladders for row in anybody.get(f"/ladders/{one['id']}")["items"]]
         own = [(ladder, row) for ladder, row in rows if row["bot"] == bot_id]
-        is_done = sum(row["games"] for _, row in own) >= GAMES and all(row["strength_error"] for _, row in own)
+        is_done = sum(row["games"] for _, row in own) >= GAMES and all(row["rating_error"] for _, row in own)
         return own if is_done else []
 
     for ladder, row in until(rated_rows, "ratings of the bot", LONGEST_S):
         assert (ladder["official"], ladder["members"]) == (True, 1)
-        assert 0 < row["strength_error"] < 600
+        assert 0 < row["rating_error"] < 600
         for change in anybody.items(f"/ladders/{ladder['id']}/history?bot={bot_id}"):
             lines = anybody.fetch(f"/api/v1/matches/{change['match']}/log").splitlines()
             report = verify(lines)
