@@ -36,7 +36,7 @@ class Ladder:
         for row in seats:
             row["before"], row["change"] = self.begin(row), (0, 1, 0, 0)  # of rating, games, balance and information
             k = 695_000_000 * GAMES[len(seats)] // (row["before"].information + 3_000_000)
-            row["k"] = 0 if row["anchor_micro"] else max(2_000_000, min(128_000_000, k))
+            row["k"] = 0 if row["anchor_micro"] else max(2_000_000, min(128_000_000 * (len(seats) - 1), k))
         for one, other in combinations(seats, 2):
             if one["k"] or other["k"]:
                 self.meet(one, other, len(seats))
@@ -58,7 +58,7 @@ class Ladder:
             state = State(min([START, *(one.rating for one in others if one.games and one.day >= self.day - 30)]))
         own.add(row["bot"])
         if version and state.version and version != state.version:
-            state = state._replace(information=min(state.information, 12_000_000))
+            state = state._replace(information=min(state.information, 6_000_000))
         return state._replace(version=version or state.version)
 
     def meet(self, one, other, seats):

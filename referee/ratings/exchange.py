@@ -18,11 +18,11 @@ from typing import Final, NamedTuple
 from referee.ratings.elo import MICRO, SCALE, expectation, surprise
 
 K_ONE: Final = 695 * MICRO  # K times the information
-K_MAX: Final = 128 * MICRO
+K_MAX: Final = 128 * MICRO  # for each other seat
 K_MIN: Final = 2 * MICRO  # so that a rating still follows when its opponents change
 K_SETTLED: Final = 20 * MICRO  # at most this: the cap of what anchors give holds
 KNOWN: Final = 3 * MICRO  # information that counts as given
-KEPT: Final = 12 * MICRO  # information that a new version keeps at most
+KEPT: Final = 6 * MICRO  # information that a new version keeps at most
 MAX_SEATS: Final = 10
 OWNERS_CAP: Final = 64 * MICRO  # net exchange of two owners in a day
 ANCHORS_CAP: Final = 32 * MICRO  # net gain of an owner's settled bots from all anchors; 64 would let farmers gain more
@@ -62,7 +62,7 @@ class Change(NamedTuple):
 
 def k_factor(information: int, seats: int) -> int:
     """Return the points at stake for a bot in a match in which ``seats`` count, in micro-points."""
-    return max(K_MIN, min(K_MAX, K_ONE * GAMES[seats] // (information + KNOWN)))
+    return max(K_MIN, min(K_MAX * (seats - 1), K_ONE * GAMES[seats] // (information + KNOWN)))
 
 
 def exchange(seats: Sequence[Seat], exchanged: MutableMapping[Parties, int]) -> list[Change]:

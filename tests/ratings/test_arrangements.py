@@ -112,22 +112,22 @@ def test_F7_a_new_bot_begins_at_the_lowest_recent_rating_of_its_owners_bots_here
     assert replay.first_rating("new", "cy") == START
 
 
-def test_a_new_version_keeps_at_most_12_of_its_information_and_the_same_version_all() -> None:
+def test_a_new_version_keeps_at_most_6_of_its_information_and_the_same_version_all() -> None:
     settled = RatingState(START, 500, information=136 * MICRO, version="1")
-    young = settled._replace(information=7 * MICRO)
+    young = settled._replace(information=4 * MICRO)
     replay = RatingReplay({"new": settled, "same": settled, "unnamed": settled, "young": young})
 
     for bots, versions in ((["new", "same"], ["2", "1"]), (["unnamed", "young"], [None, "2"])):
         replay.apply_result(RatedSeats(bots, [1, 2], [True] * 2, bots, versions, [None] * 2))
 
-    # Each gains or loses half of its K: 695 / (12 + 3) = 46.333333 and 695 / (136 + 3) = 5, and has a match more.
+    # Each gains or loses half of its K: 695 / (6 + 3) = 77.222222 and 695 / (136 + 3) = 5, and has a match more.
     after = replay.ratings
-    assert (after["new"].value - START, after["same"].value - START) == (23_166_667, -2_500_000)
+    assert (after["new"].value - START, after["same"].value - START) == (38_611_111, -2_500_000)
     assert {bot: state.information for bot, state in after.items()} == {
-        "new": 13 * MICRO,
+        "new": 7 * MICRO,
         "same": 137 * MICRO,
         "unnamed": 137 * MICRO,
-        "young": 8 * MICRO,
+        "young": 5 * MICRO,
     }
     assert {bot: state.version for bot, state in after.items()} == {
         "new": "2",

@@ -14,7 +14,8 @@ def gain(seats: list[Seat], day: dict[Parties, int], seat: int = 0) -> int:
 
 
 @pytest.mark.parametrize(
-    ("games", "seats", "k"), [(0, 2, 128), (10, 2, 53.5), (32, 2, 19.9), (344.5, 2, 2), (10**6, 2, 2), (32, 4, 38.1)]
+    ("games", "seats", "k"),
+    [(0, 2, 128), (0, 4, 384), (10, 2, 53.5), (32, 2, 19.9), (344.5, 2, 2), (10**6, 2, 2), (32, 4, 38.1)],
 )
 def test_a_factor_falls_with_what_the_matches_told(games: float, seats: int, k: float) -> None:
     assert round(k_factor(int(games * MICRO), seats) / MICRO, 1) == k
