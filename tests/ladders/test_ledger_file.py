@@ -264,9 +264,11 @@ def exercised(entries: list[list[Row]]) -> set[str]:
     for entry in entries:
         total = 0
         moved = [row for row in entry if row["kind"] == "result" and row["after_micro"]]
-        # Nothing is cut on a day without other matches.
+        # Nothing is cut on a day without other matches, if little is at stake.
         seats = [
-            Seat(int(row["before_micro"]), 0, ANCHORS if row["anchor_micro"] else row["owner"], int(row["placement"]))
+            Seat(
+                int(row["before_micro"]), START, ANCHORS if row["anchor_micro"] else row["owner"], int(row["placement"])
+            )
             for row in moved
         ]
         for row, uncut in zip(moved, exchange(seats, {}), strict=True):
