@@ -19,7 +19,7 @@ from referee.db.prepared import Prepared
 from referee.ladders.rating_replay import RatedSeats, RatingMove
 from referee.ladders.tables import LedgerEntry, OwnerExchange, RatingChange
 from referee.matches.tables import Result
-from referee.ratings.elo import MICRO, SCALE, expectation, surprise
+from referee.ratings.elo import MICRO, SCALE, expectation, score
 from referee.ratings.exchange import ANCHORS, Parties
 
 MILLI: Final = 1_000
@@ -98,7 +98,7 @@ def merge(total: Sums, sums: Sums) -> None:
 def _exchange(rating: int, other: int, placement: int, other_placement: int, pairs: int) -> Exchanged:
     """Return one meeting, with what the second of two seats gains from the first. Each seat has as many ``pairs``."""
     expected = expectation(other - rating)
-    gain = K * surprise(other, rating, other_placement, placement) * MICRO // (SCALE * pairs)
+    gain = K * (score(other_placement, placement) - expected) * MICRO // (SCALE * pairs)
     return Exchanged(1, gain, MILLI * K**2 * expected * (SCALE - expected) // (pairs**2 * SCALE**2))
 
 

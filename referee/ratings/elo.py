@@ -14,15 +14,11 @@ _FAR = 2_000  # points; larger differences count as this one
 _BITS = 160
 
 
-def surprise(rating: int, other: int, placement: int, other_placement: int) -> int:
-    """Return the score of a seat against another minus its expected score, in units of 1/SCALE.
-
-    ``rating`` and ``other`` are their ratings in micro-points. Exchanging the two seats changes only the sign.
-    """
-    won = expectation(other - rating)
-    if placement > other_placement:
-        return won - SCALE
-    return won - SCALE // 2 if placement == other_placement else won
+def score(placement: int, other_placement: int) -> int:
+    """Return the score of a seat against another: a win, half a win or none, in units of 1/SCALE."""
+    if placement == other_placement:
+        return SCALE // 2
+    return SCALE if placement < other_placement else 0
 
 
 def expectation(difference_micro: int) -> int:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from referee.ratings.elo import MICRO, SCALE, expectation, surprise
+from referee.ratings.elo import MICRO, SCALE, expectation, score
 
 K_ONE: Final = 695 * MICRO  # K times the information
 K_MAX: Final = 128 * MICRO  # for each other seat
@@ -56,9 +56,6 @@ class Change(NamedTuple):
     balance: int = 0
     information: int = 0
 
-    def plus(self, other: "Change") -> "Change":
-        return Change(*(own + more for own, more in zip(self, other, strict=True)))
-
 
 def k_factor(information: int, seats: int) -> int:
     """Return the points at stake for a bot in a match in which ``seats`` count, in micro-points."""
@@ -73,62 +70,46 @@ def exchange(seats: Sequence[Seat], exchanged: MutableMapping[Parties, int]) -> 
     owners to ``OWNERS_CAP`` either way, that of an owner's settled bots with all anchors to a net gain of
     ``ANCHORS_CAP``. What exceeds the limit changes no rating and tells nothing.
     """
-    changes = [Change()] * len(seats)
+    changes = [[0, 0, 0] for _ in seats]
     factors = [0 if seat.owner == ANCHORS else k_factor(seat.information, len(seats)) for seat in seats]
+    unit, games = SCALE * (len(seats) - 1), 4 * GAMES[len(seats)]
     for first, second in combinations(range(len(seats)), 2):
-        one, other = seats[first], seats[second]
-        if one.owner == other.owner == ANCHORS:
+        one, other, k, other_k = seats[first], seats[second], factors[first], factors[second]
+        if not (k or other_k):
             continue
-        surprise_of_one = surprise(one.rating, other.rating, one.placement, other.placement)
-        is_anchored = ANCHORS in (one.owner, other.owner)
-        k, other_k = 2 * factors[first], 2 * factors[second]
-        both = k + other_k if is_anchored else (k + other_k) // 2
-        gain, loss, stake, amount = (
-            _rounded(surprise_of_one * factor, 2 * SCALE * (len(seats) - 1))
-            for factor in (k, other_k, both, max(both, 2 * K_SETTLED))
-        )
-        told = _told(one.rating - other.rating, len(seats))
+        is_anchored = not (k and other_k)
+        both = 2 * (k + other_k) if is_anchored else k + other_k  # twice the common stake
+        expected = expectation(one.rating - other.rating)
+        won = score(one.placement, other.placement) - expected
+        size, sign = (won, 1) if won > 0 else (-won, -1)
+        # Without sign and rounded, with halves up.
+        gain, loss = (2 * size * k + unit) // (2 * unit), (2 * size * other_k + unit) // (2 * unit)
+        stake = (size * both + unit) // (2 * unit)
+        told = games * expected * (SCALE - expected) // (SCALE * unit)
         if not (is_anchored and both > 2 * K_SETTLED):  # a bot that is alone finds its rating in its first matches
-            counted = _limit(exchanged, one.owner, other.owner, amount)
+            amount = max(stake, (2 * size * K_SETTLED + unit) // (2 * unit))
+            counted = _count_up_to_cap(exchanged, one.owner, other.owner, sign * amount)
             if counted != amount:
-                gain, loss, stake, told = (_part(value, counted, amount) for value in (gain, loss, stake, told))
-        changes[first] = changes[first].plus(Change(gain, stake - gain, told if k else 0))
-        changes[second] = changes[second].plus(Change(-loss, loss - stake, told if other_k else 0))
-    return changes
+                gain, loss, stake, told = (value * counted // amount for value in (gain, loss, stake, told))
+        for change, own, own_sign in ((changes[first], gain, sign), (changes[second], loss, -sign)):
+            change[0] += own_sign * own
+            change[1] += own_sign * (stake - own)
+            change[2] += told
+    return [
+        Change(gained, balance, told if k else 0) for (gained, balance, told), k in zip(changes, factors, strict=True)
+    ]
 
 
-def _told(difference: int, seats: int) -> int:
-    """Return the information of one of the pairs of a seat whose ratings differ by as much."""
-    expected = expectation(difference)
-    return 4 * GAMES[seats] * expected * (SCALE - expected) // (SCALE**2 * (seats - 1))
-
-
-def _limit(exchanged: MutableMapping[Parties, int], owner: str, other: str, amount: int) -> int:
-    """Return how much the first of two parties gets of an amount, and add it to the day's sum."""
-    if owner < other:  # reckon from the second party, which is the owner where the other is an anchor
-        return -_add_up_to_cap(exchanged, (owner, other), -amount)
-    return _add_up_to_cap(exchanged, (other, owner), amount)
-
-
-def _part(value: int, counted: int, amount: int) -> int:
-    """Return value × |counted / amount|, rounded towards zero."""
-    return abs(value) * abs(counted) // abs(amount) * (1 if value > 0 else -1)
-
-
-def _rounded(dividend: int, divisor: int) -> int:
-    """Return the quotient, rounded; halves are rounded away from zero."""
-    return (2 * abs(dividend) + divisor) // (2 * divisor) * (1 if dividend > 0 else -1)
-
-
-def _add_up_to_cap(exchanged: MutableMapping[Parties, int], parties: Parties, gain: int) -> int:
-    """Return how much of ``gain`` counts for the second party, and add it to the day's sum."""
+def _count_up_to_cap(exchanged: MutableMapping[Parties, int], owner: str, other: str, gain: int) -> int:
+    """Add what the first of two parties gains to the day's sum, up to the cap. Return how much counts, without sign."""
+    # The sum is that of the second party, which is the owner where the other is an anchor.
+    parties, gain = ((owner, other), -gain) if owner < other else ((other, owner), gain)
     before = exchanged.get(parties, 0)
-    if parties[0] == ANCHORS:
-        after = min(before + gain, ANCHORS_CAP)
-    else:
-        after = max(min(before + gain, OWNERS_CAP), -OWNERS_CAP)
+    after = min(before + gain, OWNERS_CAP if parties[0] != ANCHORS else ANCHORS_CAP)
+    if parties[0] != ANCHORS:
+        after = max(after, -OWNERS_CAP)
     exchanged[parties] = after
-    return after - before
+    return abs(after - before)
 
 
 def _games() -> list[int]:

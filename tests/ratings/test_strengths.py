@@ -68,8 +68,8 @@ def log_likelihood(
     """
     total = 0.0
     for bot, level in levels.items():
-        draws, known = (own or {}).get(bot, Prior(prior))
-        won = exp(level) / (known + exp(level))
+        draws, opponent = (own or {}).get(bot, Prior(prior))
+        won = exp(level) / (opponent + exp(level))
         total += draws * (log(won) + log(1 - won)) / 2
     for bots, said, _, anchors in results:
         known = [
