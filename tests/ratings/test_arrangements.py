@@ -87,17 +87,14 @@ def test_F5_accomplices_of_one_owner_meet_a_bot_more_often_than_its_share_where_
     assert ladder.most_meetings() > 2 * ALLOWED
 
 
-# Without the limits of meetings and of exchanges, the farmer would gain 69 to 116 points in these seasons.
-@pytest.mark.parametrize(
-    ("days", "seed"), [(4, 1), *(pytest.param(5, seed, marks=pytest.mark.long) for seed in (1, 2))]
-)
-def test_F5_C12_a_farmer_with_accomplices_gains_at_most_60_points(days: int, seed: int) -> None:
-    honest, arranged = (ArrangedLadder(days, seed, arranged=arranged) for arranged in (False, True))
+@pytest.mark.parametrize(("days", "seeds"), [(4, [1]), pytest.param(5, range(1, 6), marks=pytest.mark.long)])
+def test_F5_C12_a_farmer_with_accomplices_gains_at_most_60_points(days: int, seeds: Sequence[int]) -> None:
+    honest, arranged = ([ArrangedLadder(days, seed, arranged=arranged) for seed in seeds] for arranged in (False, True))
 
-    gain = fmean(arranged.gains) - fmean(honest.gains)
-    print(f"farmer with accomplices: {gain:+.0f} points, at most {arranged.most_meetings()} meetings a day")
+    gain = fmean(fmean(ladder.gains) for ladder in arranged) - fmean(fmean(ladder.gains) for ladder in honest)
+    print(f"farmer with accomplices: {gain:+.0f} points in {len(seeds)} seasons of {days} days")
     assert gain <= LIMIT
-    assert 0 < arranged.most_meetings() <= ALLOWED
+    assert all(0 < ladder.most_meetings() <= ALLOWED for ladder in arranged)
 
 
 def test_F7_a_new_bot_begins_at_the_lowest_recent_rating_of_its_owners_bots_here() -> None:
