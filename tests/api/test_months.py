@@ -116,7 +116,7 @@ def test_pages_show_months_champions_and_errors_of_ratings(service: Service, cha
 
     assert "October 2026" in month
     assert re.search(r"Champion: <strong><a[^>]*/bots/" + bot, month)
-    assert 'rating 1\u202f700.0 <span class="error">± 34</span>' in month
+    assert 'rating 1\u202f700.0 <span class="quiet">± 34</span>' in month
     assert f"{API}/ladders/{ladder}/months/2026-10.csv" in month
     assert "No champion: no bot had at least 10 matches" in empty
     for path, page in shown.items():

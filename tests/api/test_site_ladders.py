@@ -196,7 +196,7 @@ def test_ratings_have_errors_as_soon_as_the_scheduler_has_stored_them(service: S
     rank = client.get(f"/api/v1/ladders/{ladder}/ranks/{bots[0]}").get_json()
     fitted = client.get(f"/api/v1/ladders/{ladder}").get_json()["items"]
 
-    rating = r'([0-9\u202f]+\.\d) <span class="error">± (\d+)</span>'
+    rating = r'([0-9\u202f]+\.\d) <span class="quiet">± (\d+)</span>'
     shown = dict(zip(bots_on(after), re.findall(rating, after), strict=True))
     assert after.count('class="interval"') == 3
     assert [shown[bots[0]]] == re.findall(rating, own)
