@@ -197,21 +197,21 @@ def test_the_first_request_for_a_match_that_ended_gets_its_picture(world: World)
 
 
 def test_a_bot_that_goes_on_playing_is_drawn_again_after_an_hour(world: World) -> None:
-    drawing, pair = Drawing(), world.bots(2)
+    drawing, (bot, *others) = Drawing(), world.bots(4)  # two owners exchange a limited number of points a day
     drawer = PictureDrawer(world.database, drawing, Clock())
 
     def draw_all() -> int:
         while drawer.step() != LOOK_S:
             pass
-        return count_drawn(drawing, pair[0])
+        return count_drawn(drawing, bot)
 
-    world.play(pair, rated=True)
+    world.play([bot, others[0]], rated=True)
     assert draw_all() == 1
     pass_time(world, AGAIN_AFTER / 2)
-    world.play(pair, rated=True)
+    world.play([bot, others[1]], rated=True)
     assert draw_all() == 1
     pass_time(world, AGAIN_AFTER)
-    world.play(pair, rated=True)
+    world.play([bot, others[2]], rated=True)
     assert draw_all() == 2
 
 
