@@ -70,7 +70,7 @@ def observe(benchmark: Benchmark, service_url: str, bot_url: str, secret_file: P
             rows = rows_of(anybody, ladders, bot["id"])
             benchmark.note(f"{now:.0f} s: {', '.join(map(describe, rows.values())) or 'no rating'}")
             for game, row in rows.items():
-                if row["strength_error"] is not None and row["strength_error"] <= WANTED_ERROR:
+                if row["rating_error"] is not None and row["rating_error"] <= WANTED_ERROR:
                     reached.setdefault(f"{game}, error of {WANTED_ERROR:.0f} points s", significant(now))
             time.sleep(15 * LOOK_S)
         last = rows_of(anybody, ladders, bot["id"])
@@ -85,7 +85,7 @@ def rows_of(anybody: Api, ladders: list[Json], bot_id: str) -> dict[str, Json]:
 
 
 def describe(row: Json) -> str:
-    return f"rating {row['rating']:.0f}, strength {tables.strength(row)} after {row['games']} matches"
+    return f"{tables.rating(row)} after {row['games']} matches"
 
 
 def wait_for(start: float, look: Any) -> float:

@@ -9,7 +9,7 @@ from typing import Final
 
 from bench.measure import Benchmark, Json, cpu_ms, per_cpu_second, run, significant
 from referee.ratings.elo import START
-from referee.ratings.exchange import Seat, exchange, stake
+from referee.ratings.exchange import Seat, exchange
 from referee.ratings.strengths import RankedResult, fit
 
 SEATS: Final = 4
@@ -44,16 +44,16 @@ def measure(benchmark: Benchmark) -> Json:
 
 def compute_ladder(tables: list[list[int]], placements: list[list[int]]) -> list[list[Seat]]:
     """Rate matches one after the other. Return the input of each update."""
-    values, games = [START] * BOTS, [0] * BOTS
+    values, information = [START] * BOTS, [0] * BOTS
     updates = []
     for seated, placed in zip(tables, placements, strict=True):
         update = [
-            Seat(values[bot], stake(games[bot]), str(bot), place) for bot, place in zip(seated, placed, strict=True)
+            Seat(values[bot], information[bot], str(bot), place) for bot, place in zip(seated, placed, strict=True)
         ]
         updates.append(update)
         for bot, change in zip(seated, exchange(update, {}), strict=True):
-            values[bot] += change
-            games[bot] += 1
+            values[bot] += change.rating
+            information[bot] += change.information
     return updates
 
 

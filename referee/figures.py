@@ -18,11 +18,6 @@ def decimal(number: float, digits: int = 1) -> str:
     return f"{number:,.{digits}f}".replace(",", THIN_SPACE).replace("-", MINUS)
 
 
-def plus_minus(value: float, error: float) -> str:
-    """Return an estimate with its own error: ``1 598 ± 34``."""
-    return f"{decimal(value, 0)} ± {decimal(error, 0)}"
-
-
 def ordinal(number: int) -> str:
     """Return a number as a rank: ``1st``, ``22nd``, ``113th``."""
     ending = "th" if number % 100 in (11, 12, 13) else _ENDINGS.get(number % 10, "th")

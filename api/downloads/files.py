@@ -63,12 +63,8 @@ def cells_by_page(
 def _month_cells(row: MonthRow) -> Cells:
     return (
         *(row.rank, row.bot_id, cell(row.name), row.owner_id, cell(row.owner_name)),
-        *(row.value, _round_points(row.strength), _round_points(row.strength_error), row.games, row.matches),
+        *(row.value, None if row.error is None else round(row.error, 1), row.games, row.matches),
     )
-
-
-def _round_points(points: float | None) -> float | None:
-    return None if points is None else round(points, 1)
 
 
 def _result_pieces(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:
@@ -89,7 +85,7 @@ def csv_of(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator
 
 MONTH_COLUMNS: Final = (
     *("rank", "bot", "name", "owner", "owner_name", "rating_micro"),
-    *("strength", "strength_error", "games", "matches"),
+    *("rating_error", "games", "matches"),
 )
 
 

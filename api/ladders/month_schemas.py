@@ -1,7 +1,7 @@
 """Define the schemas of the closed months of ladders."""
 
 from api import fields
-from api.ladders.schemas import StrengthErrorField
+from api.ladders.schemas import RatingErrorField
 
 
 class MonthRowView(fields.View):
@@ -12,13 +12,7 @@ class MonthRowView(fields.View):
     owner_name = fields.String("Public name of the owner when the month was closed.")
     rating = fields.Points("value", "Rating in points, to one decimal.")
     rating_micro = fields.Micro("value", "The exact rating, in millionths of a point.")
-    strength = fields.Rounded(
-        1,
-        "Strength of the version of that time in points, fitted when the month was closed. It differs from "
-        "`rating`; null if it was not known.",
-        allow_none=True,
-    )
-    strength_error = StrengthErrorField()
+    rating_error = RatingErrorField()
     games = fields.Integer("Matches that counted until the end of the month.")
     matches = fields.Integer("Matches of the month that counted.")
 

@@ -175,7 +175,7 @@ def _row(row: RankedBot, trend: trends.Trend | None, domain: tuple[float, float]
     bar = None
     if row.interval:
         low, high = row.interval
-        bar = interval_bar((low + high) / 2, low, high, domain, "95 % interval")
+        bar = interval_bar(row.value / MICRO, low, high, domain, "95 % interval")
     return {"row": row, "version": version, "trend": trend, "change": change, "spark": spark, "interval": bar}
 
 

@@ -1,4 +1,4 @@
-"""Define the schemas of ladders, ladder rows, ranks, rating changes and strengths."""
+"""Define the schemas of ladders, ladder rows, ranks and rating changes."""
 
 from api import fields
 from api.games.schemas import GAMES
@@ -50,23 +50,16 @@ class RatedBotView(fields.View):
     games = fields.Integer()
 
 
-class StrengthField(fields.Rounded):
+class RatingErrorField(fields.Rounded):
     def __init__(self) -> None:
-        text = "Strength of the present version in points, fitted to the newest results regardless of their order. It "
-        text += "differs from `rating`; null for the first seconds after the first result of a bot."
-        super().__init__(1, text, allow_none=True)
-
-
-class StrengthErrorField(fields.Rounded):
-    def __init__(self) -> None:
-        text = "Half the width of the 95 % interval of `strength`, not of `rating`, in points; null without a strength."
-        super().__init__(1, text, allow_none=True)
+        text = "The ± of `rating`: half the width of its 95 % interval, in points; null for the first seconds after "
+        text += "the first result of a bot."
+        super().__init__(1, text, attribute="error", allow_none=True)
 
 
 class LadderRow(RatedBotView):
     rank = fields.Integer("Rank on the ladder. Bots with equal ratings share a rank.")
-    strength = StrengthField()
-    strength_error = StrengthErrorField()
+    rating_error = RatingErrorField()
 
 
 class LadderPageView(LadderView):
@@ -78,8 +71,7 @@ class LadderPageView(LadderView):
 
 
 class BotRankView(RatedBotView):
-    strength = StrengthField()
-    strength_error = StrengthErrorField()
+    rating_error = RatingErrorField()
     as_of_seq = fields.Integer("The last ledger entry of the ladder.", attribute="last_seq")
     rank = fields.Integer("Rank on the ladder: one more than the number of bots with a better rating.")
     total = fields.Integer("Number of bots on the ladder.")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from referee.bots.states import BotState
 from referee.errors import RefereeError
-from referee.figures import THIN_SPACE, count, decimal, month_name, plus_minus
+from referee.figures import THIN_SPACE, count, decimal, month_name
 from referee.games import game, game_title
 from referee.labels import STATES, rated_label, state_label
 from referee.workflows.explaining.unrated import UNRATED_REASONS
@@ -91,7 +91,6 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "game_name": game_title,
     "count": count,
     "decimal": decimal,
-    "plus_minus": plus_minus,
     "month": month_name,
     "signed": format_signed,
     "percent": percent,

@@ -21,8 +21,15 @@ from referee.match.canonical import Json
 REQUIRED: Final = {
     *("entry", "kind", "rating_rules", "entered_at", "match", "seat", "bot", "version", "owner", "rated"),
     *("anchor_micro", "placement", "returns", "before_micro", "after_micro", "games", "balance_micro"),
+    "information_micro",
 }
-NUMBERS: Final = {"before": "before_micro", "value": "after_micro", "games": "games", "balance": "balance_micro"}
+NUMBERS: Final = {
+    "before": "before_micro",
+    "value": "after_micro",
+    "games": "games",
+    "balance": "balance_micro",
+    "information": "information_micro",
+}
 
 Row = Mapping[str, str]
 

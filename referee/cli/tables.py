@@ -46,15 +46,14 @@ def standings(tournament: Json, title: str, rows: Sequence[Json], *, all_columns
 
 def ladder(title: str, rows: Sequence[Json]) -> TextTable:
     """Return a table of ladder rows."""
-    cells = [[str(row["rank"]), row["name"], f"{row['rating']:.1f}", strength(row), str(row["games"])] for row in rows]
-    return TextTable(["rank", "bot", "rating", "strength", "matches"], cells, title=title)
+    cells = [[str(row["rank"]), row["name"], rating(row), str(row["games"])] for row in rows]
+    return TextTable(["rank", "bot", "rating", "matches"], cells, title=title)
 
 
-def strength(row: Json) -> str:
-    """Return the strength of a ladder row with its 95 % error, such as "1598 ± 34", or a dash if it is not known."""
-    if row.get("strength") is None:
-        return "-"
-    return f"{row['strength']:.0f} ± {row['strength_error']:.0f}"
+def rating(row: Json) -> str:
+    """Return the rating of a ladder row with its 95 % error, such as "1598 ± 34", or "1598" while it has none."""
+    error = row.get("rating_error")
+    return f"{row['rating']:.0f}" if error is None else f"{row['rating']:.0f} ± {error:.0f}"
 
 
 def number(value: Any) -> str:

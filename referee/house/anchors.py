@@ -22,6 +22,15 @@ def anchor_rating(game: str, options: Mapping[str, Any], seats: int, address: st
     return None if points is None or options != _standard_options(game, seats) else points * MICRO
 
 
+def anchor_errors(game: str, seats: int) -> dict[float, float]:
+    """Return the standard errors of the anchors of a game, keyed by rating, both in points."""
+    return {
+        float(found.rating): float(found.error)
+        for found in load_ratings()
+        if (found.game, found.seats) == (game, seats)
+    }
+
+
 @cache
 def _calibration() -> dict[tuple[str, int, str], int]:
     return {(found.game, found.seats, str(found.level)): found.rating for found in load_ratings()}

@@ -21,6 +21,7 @@ from referee.errors import BadOption
 from referee.ladders.ranks import BAND
 from referee.ladders.ratings import get_ladder, last_seq
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount, RatingError
+from referee.ratings.elo import MICRO
 
 ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # columns to sort by
 
@@ -29,7 +30,7 @@ ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # column
 class RankedBot:
     """Represent a bot on a ladder. Equal ratings share a ``rank``.
 
-    ``strength`` and ``strength_error`` are those of ``rating_errors``, None while they are not computed.
+    ``error`` is that of ``rating_errors`` in points, None while it is not computed.
     """
 
     rank: int
@@ -41,15 +42,13 @@ class RankedBot:
     version: str | None
     value: int
     games: int
-    strength: float | None
-    strength_error: float | None
+    error: float | None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return both ends of the 95 % interval of the strength."""
-        if self.strength is None or self.strength_error is None:
-            return None
-        return self.strength - self.strength_error, self.strength + self.strength_error
+        """Return both ends of the 95 % interval of the rating, in points."""
+        points = self.value / MICRO
+        return None if self.error is None else (points - self.error, points + self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,17 +216,15 @@ def _load_best(session: Session, ladder_ids: Sequence[str], top: int) -> dict[st
 
 def _with_bots(query: Select[*tuple[Any, ...]], rated: Any) -> Select[*tuple[Any, ...]]:
     """Add the bots of ratings to a query of them: the columns that ``_row`` expects after the games."""
-    query = query.add_columns(Bot, Account.name, RatingError.strength, RatingError.strength_error)
+    query = query.add_columns(Bot, Account.name, RatingError.error)
     same = and_(RatingError.ladder_id == rated.ladder_id, RatingError.bot_id == rated.bot_id)
     query = query.join(Bot, Bot.id == rated.bot_id).join(Account, Account.id == Bot.owner_id)
     return query.outerjoin(RatingError, same)
 
 
-def _row(
-    rank: int, value: int, games: int, bot: Bot, owner_name: str, strength: float | None, error: float | None
-) -> RankedBot:
+def _row(rank: int, value: int, games: int, bot: Bot, owner_name: str, error: float | None) -> RankedBot:
     of_bot = bot.id, bot.name, bot.owner_id, owner_name, bot.status, bot.version
-    return RankedBot(int(rank), *of_bot, value, games, strength, error)
+    return RankedBot(int(rank), *of_bot, value, games, error)
 
 
 def _contains_text(text: str) -> ColumnElement[bool]:

@@ -19,7 +19,7 @@ from referee.matches.tables import Result, StoredMatch
 
 ENTRIES_PER_QUERY: Final = 200
 ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
-MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro")
+MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro", "information_micro")
 
 
 def ledger_csv(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
@@ -61,5 +61,8 @@ def _rows_of(entry: LedgerEntry, changes: Mapping[str, RatingChange], seats: Seq
     blank = {"match": entry.match_id, "reason": entry.reason}  # a result has the reason why it does not count
     for seat in seats or [{**blank, "bot": bot} for bot in sorted(changes)] or [blank]:
         change = changes.get(str(seat.get("bot")))
-        rating = (None,) * 4 if change is None else (change.before, change.after, change.games, change.balance)
-        yield [entry.seq, entry.kind, entry.rating_rules, cell(entry.created_at), *seat_cells(seat), *rating]
+        facts = [entry.seq, entry.kind, entry.rating_rules, cell(entry.created_at), *seat_cells(seat)]
+        if change is None:
+            yield [*facts, *(None for _ in MOVED)]
+        else:
+            yield [*facts, change.before, change.after, change.games, change.balance, change.information]

@@ -1,7 +1,7 @@
 """Keep the final standings of each month of a ladder, in UTC, with its champion.
 
 They follow from the ledger: they are the ratings after the last entry that was made in the month, so it does not matter
-how late they are stored. Names, owners and strengths are those of the time when they are stored. Nothing changes them
+how late they are stored. Names, owners and errors are those of the time when they are stored. Nothing changes them
 later: a result that is voided after the end of its month changes only the ladder.
 """
 
@@ -27,7 +27,7 @@ GRACE: Final = timedelta(minutes=10)  # from the end of a month until it is clos
 MIN_CHAMPION_MATCHES: Final = 10  # of the month; the champion's rating must not be provisional either
 MAX_ROWS: Final = 10_000  # bots of a month that are kept, best first
 _KEPT: Final = (  # of a row of the ladder
-    *("rank", "bot_id", "name", "value", "games", "owner_id", "owner_name", "strength", "strength_error"),
+    *("rank", "bot_id", "name", "value", "games", "owner_id", "owner_name", "error"),
 )
 
 

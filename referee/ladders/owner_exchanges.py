@@ -1,8 +1,8 @@
 """Sum up what the bots of each two owners exchange on a ladder in a month, so that arranged results show.
 
-A gain is what the rating formula gives before the daily caps, which would hide how far a pair exceeds them. If ratings
-are right, a gain is expected to be 0, and its variance is the sum of those of the single games of two. A voided result
-is subtracted again. ``ledger`` and ``repairs`` call this; the sums change no rating.
+A gain is what the rating formula gives with the same K for all, before the daily caps, which would hide how far a pair
+exceeds them. If ratings are right, a gain is expected to be 0, and its variance is the sum of those of the single games
+of two. A voided result is subtracted again. ``ledger`` and ``repairs`` call this; the sums change no rating.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,11 +19,12 @@ from referee.db.prepared import Prepared
 from referee.ladders.rating_replay import RatedSeats, RatingMove
 from referee.ladders.tables import LedgerEntry, OwnerExchange, RatingChange
 from referee.matches.tables import Result
-from referee.ratings.elo import MICRO, SCALE, expectation, pair_gain
-from referee.ratings.exchange import ANCHORS, K_SETTLED, Parties, stake
+from referee.ratings.elo import MICRO, SCALE, expectation, score
+from referee.ratings.exchange import ANCHORS, Parties
 
 MILLI: Final = 1_000
-SLACK: Final = K_SETTLED**2  # squared points added to the variance, so that a single surprise does not lead the list
+K: Final = 20  # at stake in these sums, so that each meeting weighs the same
+SLACK: Final = K**2  # squared points added to the variance, so that a single surprise does not lead the list
 
 
 class Exchanged(NamedTuple):
@@ -40,19 +41,12 @@ class Exchanged(NamedTuple):
 Sums = dict[Parties, Exchanged]
 
 
-class Before(NamedTuple):
-    """Hold the rating of a bot before a result, in micro-points, and its K factor."""
-
-    rating: int
-    k: int
+def before_of(moves: Iterable[RatingMove]) -> dict[str, int]:
+    """Return the rating of each bot before the result that caused these changes, keyed by bot id."""
+    return {move.bot_id: move.before.value for move in moves}
 
 
-def before_of(moves: Iterable[RatingMove]) -> dict[str, Before]:
-    """Return the state of each bot before the result that caused these changes, keyed by bot id."""
-    return {move.bot_id: _make_before(move.before.value, move.after.games) for move in moves}
-
-
-def sums_of(seats: RatedSeats, before: Mapping[str, Before]) -> Sums:
+def sums_of(seats: RatedSeats, before: Mapping[str, int]) -> Sums:
     """Return what a result exchanges between parties, which are those of ``referee.ratings.exchange``.
 
     ``before`` has the bots that count; without any, as on a frozen ladder, nothing is counted.
@@ -66,8 +60,7 @@ def sums_of(seats: RatedSeats, before: Mapping[str, Before]) -> Sums:
         if parties[0] > parties[1]:
             first, second, parties = second, first, parties[::-1]
         one, other = before[seats.bots[first]], before[seats.bots[second]]
-        k_sum = 2 * other.k if parties[0] == ANCHORS else one.k + other.k
-        found = _exchange(one.rating, other.rating, seats.placements[first], seats.placements[second], k_sum, counted)
+        found = _exchange(one, other, seats.placements[first], seats.placements[second], len(counted) - 1)
         sums[parties] = sums.get(parties, Exchanged()).plus(found)
     return sums
 
@@ -102,28 +95,21 @@ def merge(total: Sums, sums: Sums) -> None:
         total[parties] = total.get(parties, Exchanged()).plus(exchanged)
 
 
-def _exchange(
-    rating: int, other: int, placement: int, other_placement: int, k_sum: int, counted: list[int]
-) -> Exchanged:
-    """Return one meeting, with what the second of two seats gains from the first."""
-    expected, pairs = expectation(other - rating), len(counted) - 1
-    gain = pair_gain(other, rating, other_placement, placement, k_sum, len(counted))
-    variance = MILLI * k_sum**2 * expected * (SCALE - expected) // (4 * pairs**2 * SCALE**2)
-    return Exchanged(1, gain, variance)
+def _exchange(rating: int, other: int, placement: int, other_placement: int, pairs: int) -> Exchanged:
+    """Return one meeting, with what the second of two seats gains from the first. Each seat has as many ``pairs``."""
+    expected = expectation(other - rating)
+    gain = K * (score(other_placement, placement) - expected) * MICRO // (SCALE * pairs)
+    return Exchanged(1, gain, MILLI * K**2 * expected * (SCALE - expected) // (pairs**2 * SCALE**2))
 
 
 def _owner(seats: RatedSeats, seat: int) -> str:
     return ANCHORS if seats.anchors[seat] is not None else str(seats.owners[seat])
 
 
-def _make_before(rating: int, games: int) -> Before:
-    return Before(rating, stake(max(0, games - 1)))
-
-
-def _load_before(session: Session, entry: int) -> dict[str, Before]:
+def _load_before(session: Session, entry: int) -> dict[str, int]:
     """Return what ``before_of`` returns, from the stored changes of a ledger entry."""
-    query = select(RatingChange.bot_id, RatingChange.before, RatingChange.games).where(RatingChange.seq == entry)
-    return {bot_id: _make_before(*state) for bot_id, *state in session.execute(query)}
+    query = select(RatingChange.bot_id, RatingChange.before).where(RatingChange.seq == entry)
+    return dict(session.execute(query).all())
 
 
 def _total(results: Iterable[Sums]) -> Sums:

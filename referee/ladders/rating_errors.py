@@ -1,14 +1,17 @@
-"""Estimate and store the strength of each bot on a ladder, with its error, from the results of its present version.
+"""Compute and store the error of each rating on a ladder, from the results of the present version of the bot.
 
-The error is that of the estimate. It says nothing about the rating, which is an Elo number with an error of its own.
+A fit of the results says where the strength of the bot lies, as a normal distribution. The error of the rating is the
+distance from it within which the strength lies with a probability of 95 %: as wide as that of the fit, and wider the
+further the rating is from it.
 
-Up to ``EXACT`` players, one fit of all newest results gives all estimates. On larger ladders, only bots whose rating
-changed get a new estimate, a limited number at a time: each from a fit of its own results, in which all opponents have
-their ratings as constant strengths. So the cost of a step is limited on ladders of any size.
+Up to ``EXACT`` players, one fit of all newest results gives all errors. On larger ladders, only bots whose rating
+changed get a new one, a limited number at a time: each from a fit of its own results, in which all opponents have their
+ratings as constant strengths. So the cost of a step is limited on ladders of any size.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Final
 
 from sqlalchemy import Select, and_, func, or_, select, update
@@ -16,39 +19,27 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import Database
 from referee.db.prepared import Prepared, upsert_columns
+from referee.house.anchors import anchor_errors
 from referee.ladders import ladder_rows, ratings
 from referee.ladders.kinds import EntryKind
 from referee.ladders.strengths import FIT_COLUMNS, LadderResults, ResultColumns, load_results
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO, START
-from referee.ratings.strengths import EXACT, MEAN, NORMAL_95, POINTS, RankedResult, Strength, anchor_level, fit
+from referee.ratings.strengths import EXACT, MEAN, POINTS, RankedResult, Strength, anchor_level, fit, half_width
 
 MAX_RESULTS: Final = 10_000  # newest results in a joint fit
 MAX_BOTS: Final = 100  # computed one by one in a step
 MAX_OWN_RESULTS: Final = 300  # newest results of a bot whose error is computed by itself
 IDS_PER_QUERY: Final = 500
 VERSION_MARK: Final = " "  # between the id of a bot and one of its earlier versions; ids contain no space
-
-
-@dataclass(frozen=True, slots=True)
-class StrengthEstimate:
-    """Hold the fitted strength of a bot and half the width of its 95 % interval, in points."""
-
-    strength: float
-    strength_error: float
-
-    @classmethod
-    def from_fit(cls, row: Strength) -> "StrengthEstimate":
-        return cls(row.points, row.high - row.points)
-
-
-UNKNOWN: Final = StrengthEstimate(MEAN, NORMAL_95 * POINTS * 2)  # what follows from the prior alone
+ANCHOR_MARK: Final = "\t"  # before the rating of an anchor that is known with an error
+SPREAD: Final = 200.0  # standard deviation of strengths, in points: the prior of ``fit``
 
 
 @dataclass(frozen=True, slots=True)
 class RefreshedErrors:
-    """Report a step: how many estimates were computed, jointly or one by one, and whether bots are left."""
+    """Report a step: how many errors were computed, jointly or one by one, and whether bots are left."""
 
     joint: int
     single: int
@@ -61,27 +52,29 @@ def last_entry(session: Session) -> int:
 
 
 def list_outdated(session: Session) -> list[str]:
-    """Return the ids of ladders with ledger entries that their estimates do not include."""
+    """Return the ids of ladders with ledger entries that their errors do not include."""
     newer = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == Ladder.id, LedgerEntry.seq > Ladder.errors_seq)
     return list(session.scalars(select(Ladder.id).where(newer.exists()).order_by(Ladder.errors_seq, Ladder.id)))
 
 
 def refresh_errors(database: Database, ladder_id: str) -> RefreshedErrors:
-    """Take a step towards current estimates of a ladder: read, compute outside any transaction, and store."""
+    """Take a step towards current errors of a ladder: read, compute outside any transaction, and store."""
     with database.read() as session:
         seq = ratings.last_seq(session, ladder_id)
         is_small = ladder_rows.count_bots(session, ladder_id) <= EXACT
         newest = load_results(session, ladder_id, MAX_RESULTS) if is_small else None
-    joint = {} if newest is None else _estimate_jointly(newest)
+        points = _load_points(session, ladder_id, _players(newest)) if newest else {}
+        anchors = _load_anchors(session, ladder_id)
+    joint = {} if newest is None else compute_errors(newest, points, anchors)
     with database.read() as session:
         # With a joint fit, bots are left over that have no result among the newest and no estimate from before.
         waiting = _list_waiting(session, ladder_id, skip=joint, changed=not joint)
         chosen = [_OwnResults.load(session, ladder_id, bot_id) for bot_id in waiting[:MAX_BOTS]]
-    single = {own.bot_id: own.estimate() for own in chosen}
+    single = {own.bot_id: own.error(anchors) for own in chosen}
     is_complete = len(waiting) <= MAX_BOTS
     rows = [
-        {"ladder_id": ladder_id, "bot_id": bot_id, "as_of_seq": seq, **asdict(estimate)}
-        for bot_id, estimate in sorted((joint | single).items())
+        {"ladder_id": ladder_id, "bot_id": bot_id, "as_of_seq": seq, "error": error}
+        for bot_id, error in sorted((joint | single).items())
     ]
     with database.write(durable=False) as session:
         stored = select(Ladder.errors_seq).where(Ladder.id == ladder_id).with_for_update()
@@ -113,19 +106,66 @@ def split_versions(results: Sequence[RankedResult], versions: Sequence[Sequence[
     return split
 
 
-def _estimate_jointly(newest: LadderResults) -> dict[str, StrengthEstimate]:
-    """Return the estimates of all bots in these results, keyed by bot id, or none if there are too many players."""
+def _players(found: LadderResults) -> list[str]:
+    return sorted({bot for result in found.results for bot in result.rated_bots()})
+
+
+def _load_anchors(session: Session, ladder_id: str) -> dict[float, float]:
+    """Return the standard errors of the anchors of a ladder whose rating has one, keyed by rating, all in points."""
+    ladder = ratings.get_ladder(session, ladder_id)
+    return anchor_errors(ladder.game, ladder.seats)
+
+
+def compute_errors(
+    newest: LadderResults, points: Mapping[str, float], anchors: Mapping[float, float]
+) -> dict[str, float]:
+    """Return the errors of all bots in these results, keyed by bot id, or none if there are too many players.
+
+    Without anchors only differences follow from the results: then the ratings are compared around their own mean.
+    """
     results = split_versions(newest.results, newest.versions)
     if len({player for result in results for player in result.rated_bots()}) > EXACT:
         return {}
-    return {row.id: StrengthEstimate.from_fit(row) for row in fit(results).rows if VERSION_MARK not in row.id}
+    rows, is_anchored = _fit(results, anchors)
+    rows = [row for row in rows if VERSION_MARK not in row.id]
+    shift = 0.0 if is_anchored or not rows else fmean(points[row.id] - row.points for row in rows)
+    return {row.id: half_width(points[row.id] - shift - row.points, row.se) for row in rows}
+
+
+def _fit(results: Sequence[RankedResult], errors: Mapping[float, float]) -> tuple[list[Strength], bool]:
+    """Return the fitted strengths, and whether there are anchors. ``errors`` has the standard errors of some."""
+    known: dict[str, tuple[float, float]] = {}
+    uncertain = [_with_uncertain_anchors(result, errors, known) for result in results]
+    is_anchored = any(level is not None for result in results for level in result.anchors or ())
+    return fit(uncertain, anchors=known).rows, is_anchored
+
+
+def _with_uncertain_anchors(
+    result: RankedResult, errors: Mapping[float, float], known: dict[str, tuple[float, float]]
+) -> RankedResult:
+    """Return the result with the anchors whose rating has an error as bots, and add these to ``known``.
+
+    If an anchor has several seats, each is a bot of its own.
+    """
+    bots, rated = list(result.bots), list(result.rated or [True] * len(result.bots))
+    levels = list(result.anchors or [None] * len(bots))
+    for seat, level in enumerate(levels):
+        points = None if level is None else MEAN + POINTS * level
+        error = 0.0 if points is None else errors.get(round(points, 6), 0.0)  # a bot's rating is not a whole number
+        if points is not None and error:
+            name = f"{ANCHOR_MARK}{points:.0f}"
+            bots[seat] = name + ANCHOR_MARK * [bot.rstrip(ANCHOR_MARK) for bot in bots[:seat]].count(name)
+            known[bots[seat]] = points, error
+            rated[seat], levels[seat] = True, None
+    return RankedResult(bots, result.placements, rated, levels)
 
 
 @dataclass(frozen=True, slots=True)
 class _OwnResults:
-    """Hold the newest results of the present version of a bot, in which all others are anchors with their ratings."""
+    """Hold the rating of a bot and the newest results of its present version, with all others as anchors."""
 
     bot_id: str
+    points: float
     results: list[RankedResult]
 
     @classmethod
@@ -140,13 +180,14 @@ class _OwnResults:
         split = split_versions([row.for_fit() for row in rows], [row.versions for row in rows])
         own = [row.for_fit() for row, result in zip(rows, split, strict=True) if bot_id in result.bots]
         others = {player for result in own for player in result.rated_bots()} - {bot_id}
-        points = _load_points(session, ladder_id, sorted(others))
-        return cls(bot_id, [_with_known_opponents(result, points) for result in own])
+        points = _load_points(session, ladder_id, [bot_id, *sorted(others)])
+        known = {bot: value for bot, value in points.items() if bot != bot_id}
+        return cls(bot_id, points[bot_id], [_with_known_opponents(result, known) for result in own])
 
-    def estimate(self) -> StrengthEstimate:
-        """Return the strength of the bot, or what the prior says if there are no results."""
-        rows = fit(self.results).rows
-        return StrengthEstimate.from_fit(rows[0]) if rows else UNKNOWN
+    def error(self, anchors: Mapping[float, float]) -> float:
+        """Return the error of the rating, which follows from the prior alone if there are no results."""
+        rows, _ = _fit(self.results, anchors)
+        return half_width(self.points - rows[0].points, rows[0].se) if rows else half_width(self.points - MEAN, SPREAD)
 
 
 def _with_known_opponents(result: RankedResult, points: Mapping[str, float]) -> RankedResult:
@@ -170,7 +211,7 @@ def _load_points(session: Session, ladder_id: str, bot_ids: Sequence[str]) -> di
 
 
 def _list_waiting(session: Session, ladder_id: str, *, skip: Collection[str], changed: bool) -> list[str]:
-    """Return up to ``MAX_BOTS`` + 1 bots without an estimate, or also those whose rating ``changed`` since."""
+    """Return up to ``MAX_BOTS`` + 1 bots without an error, or also those whose rating ``changed`` since."""
     missing, older = RatingError.bot_id.is_(None), RatingError.as_of_seq < Rating.as_of_seq
     outdated = or_(missing, older) if changed else missing
     same = and_(RatingError.ladder_id == Rating.ladder_id, RatingError.bot_id == Rating.bot_id)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from referee.ratings.elo import START
-from referee.ratings.exchange import ANCHORS, INHERITANCE_DAYS, Parties, Seat, exchange, stake
+from referee.ratings.exchange import ANCHORS, INHERITANCE_DAYS, KEPT, Change, Parties, Seat, exchange
 
 RATING_RULES: Final = 3  # the number of these rules, which every ledger entry names
 
@@ -35,13 +35,15 @@ class RatedSeats:
 class RatingState(NamedTuple):
     """Hold a rating in micro-points after ``games`` matches that count, and what later changes depend on.
 
-    ``balance`` is what an anchor gained, which does not change its rating; an anchor counts no games. ``version`` and
-    ``last_day`` are those of the last match that counted; the day is a ``date.toordinal``, 0 for none.
+    ``balance`` and ``information`` are those of ``referee.ratings.exchange``: an anchor, whose rating does not change
+    and which counts no games, has all its gains in its balance. ``version`` and ``last_day`` are those of the last
+    match that counted; the day is a ``date.toordinal``, 0 for none.
     """
 
     value: int = START
     games: int = 0
     balance: int = 0
+    information: int = 0
     version: str | None = None
     last_day: int = 0
 
@@ -54,7 +56,7 @@ class RatingMove(NamedTuple):
     after: RatingState
 
     def take_back(self, state: RatingState) -> RatingState:
-        """Return a later state without what this change gave: points, match and balance."""
+        """Return a later state without what this change gave: points, match and balance. The information stays."""
         return state._replace(
             value=state.value - (self.after.value - self.before.value),
             games=state.games - (self.after.games - self.before.games),
@@ -111,23 +113,25 @@ class RatingReplay:
         anchors = result.anchors
         counted = [seat for seat, rated in enumerate(result.rated) if rated or anchors[seat] is not None]
         before = [self._state_before(result, seat) for seat in counted]
-        gains = exchange(
-            [
-                _anchor_seat(result, seat) if anchors[seat] is not None else _rated_seat(result, seat, known)
-                for seat, known in zip(counted, before, strict=True)
-            ],
-            self.exchanged,
-        )
+        seats = [
+            Seat(
+                known.value,
+                known.information,
+                ANCHORS if anchors[seat] is not None else str(result.owners[seat]),
+                result.placements[seat],
+            )
+            for seat, known in zip(counted, before, strict=True)
+        ]
         moves: dict[str, RatingMove] = {}
-        for seat, known, gain in zip(counted, before, gains, strict=True):
+        for seat, known, change in zip(counted, before, exchange(seats, self.exchanged), strict=True):
             bot_id = result.bots[seat]
             state = moves[bot_id].after if bot_id in moves else known
-            after = self._state_after(state, gain, anchors[seat] is not None)
+            after = self._state_after(state, change, is_anchor=anchors[seat] is not None)
             moves[bot_id] = RatingMove(bot_id, known, after)
         return list(moves.values())
 
     def _state_before(self, result: RatedSeats, seat: int) -> RatingState:
-        """Return the state of a bot with the rating and the version with which it enters the match."""
+        """Return the state of a bot with the rating, version and information with which it enters the match."""
         bot_id, version, anchor = result.bots[seat], result.versions[seat], result.anchors[seat]
         state = self.ratings.get(bot_id, RatingState())
         if anchor is not None:
@@ -136,6 +140,8 @@ class RatingReplay:
         if not state.games:
             state = RatingState(self.first_rating(bot_id, owner))
         self.bots_of[owner].add(bot_id)
+        if version and state.version and version != state.version:
+            state = state._replace(information=min(state.information, KEPT))
         return state._replace(version=version) if version else state
 
     def first_rating(self, bot_id: str, owner: str) -> int:
@@ -147,15 +153,9 @@ class RatingReplay:
         since = self.day - INHERITANCE_DAYS
         return min([START, *(state.value for state in others if state.games and state.last_day >= since)])
 
-    def _state_after(self, before: RatingState, gain: int, is_anchor: bool) -> RatingState:
+    def _state_after(self, before: RatingState, change: Change, *, is_anchor: bool) -> RatingState:
+        balance = before.balance + change.balance
         if is_anchor:
-            return before._replace(balance=before.balance + gain)
-        return before._replace(value=before.value + gain, games=before.games + 1, last_day=self.day)
-
-
-def _anchor_seat(result: RatedSeats, seat: int) -> Seat:
-    return Seat(int(result.anchors[seat] or 0), 0, ANCHORS, result.placements[seat])
-
-
-def _rated_seat(result: RatedSeats, seat: int, state: RatingState) -> Seat:
-    return Seat(state.value, stake(state.games), str(result.owners[seat]), result.placements[seat])
+            return before._replace(balance=balance)
+        value, information = before.value + change.rating, before.information + change.information
+        return RatingState(value, before.games + 1, balance, information, before.version, self.day)

@@ -114,6 +114,7 @@ class Rating(Base):
     value: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]
     balance: Mapped[int] = mapped_column(BigInteger, default=0)
+    information: Mapped[int] = mapped_column(BigInteger, default=0)
     version: Mapped[str | None] = mapped_column(String(128))
     last_day: Mapped[int] = mapped_column(default=0)
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
@@ -123,17 +124,16 @@ Index(None, Rating.ladder_id, Rating.value.desc(), Rating.bot_id)
 
 
 class RatingError(Base):
-    """Represent the fitted strength of a bot and half the width of its 95 % interval, in points.
+    """Represent half the width of the 95 % interval of the rating of a bot, in points.
 
-    They include the results up to ledger entry ``as_of_seq``. ``rating_errors`` computes these rows again at any time.
+    It includes the results up to ledger entry ``as_of_seq``. ``rating_errors`` computes these rows again at any time.
     """
 
     __tablename__ = "rating_errors"
 
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
-    strength: Mapped[float] = mapped_column(Double)
-    strength_error: Mapped[float] = mapped_column(Double)
+    error: Mapped[float] = mapped_column(Double)
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -175,7 +175,7 @@ class LadderMonth(Base):
 
 
 class MonthRow(Base):
-    """Represent a bot in the final standings of a month, with the names of that time. Strengths are in points."""
+    """Represent a bot in the final standings of a month, with the names of that time."""
 
     __tablename__ = "ladder_month_rows"
     __table_args__ = (ForeignKeyConstraint(["ladder_id", "month"], ["ladder_months.ladder_id", "ladder_months.month"]),)
@@ -188,8 +188,7 @@ class MonthRow(Base):
     owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
     owner_name: Mapped[str] = mapped_column(Name)
     value: Mapped[int] = mapped_column(BigInteger)
-    strength: Mapped[float | None] = mapped_column(Double)  # fitted when the month was closed
-    strength_error: Mapped[float | None] = mapped_column(Double)
+    error: Mapped[float | None] = mapped_column(Double)  # as known when the month was closed, in points
     games: Mapped[int]  # matches that counted until then
     matches: Mapped[int]  # those of the month
 
@@ -259,5 +258,6 @@ class RatingChange(Base):
     after: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]  # matches of the bot that count after the entry
     balance: Mapped[int] = mapped_column(BigInteger, default=0)
+    information: Mapped[int] = mapped_column(BigInteger, default=0)
     version: Mapped[str | None] = mapped_column(String(128))
     last_day: Mapped[int] = mapped_column(default=0)

@@ -1,7 +1,7 @@
 """Compute what a pair of seats exchanges: at tables of 2 to 10 seats, every pair counts as a game of two players.
 
 All values are whole micro-points (1,000,000 per point), so that recomputing a ladder gives the same bits on every
-machine. The formula is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats.
+machine. The expectation is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats.
 ``exchange`` applies it to whole tables, and ``strengths`` has the batch fit.
 """
 
@@ -14,19 +14,11 @@ _FAR = 2_000  # points; larger differences count as this one
 _BITS = 160
 
 
-def pair_gain(rating: int, other: int, placement: int, other_placement: int, k_sum: int, seats: int) -> int:
-    """Return what a seat gains from another, in micro-points, at a table of ``seats`` that count.
-
-    ``rating`` and ``other`` are their ratings in micro-points, ``k_sum`` is the sum of their K factors. Exchanging the
-    two seats changes only the sign.
-    """
-    surprise = expectation(other - rating)  # the score of the seat minus its expected score
-    if placement > other_placement:
-        surprise -= SCALE
-    elif placement == other_placement:
-        surprise -= SCALE // 2
-    gain, divisor = surprise * k_sum, 2 * SCALE // MICRO * (seats - 1)  # 2: the stake is the mean of two K factors
-    return (gain + divisor // 2 - (gain < 0)) // divisor
+def score(placement: int, other_placement: int) -> int:
+    """Return the score of a seat against another: a win, half a win or none, in units of 1/SCALE."""
+    if placement == other_placement:
+        return SCALE // 2
+    return SCALE if placement < other_placement else 0
 
 
 def expectation(difference_micro: int) -> int:

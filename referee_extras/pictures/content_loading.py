@@ -9,7 +9,7 @@ from referee.accounts import accounts
 from referee.bots import bots
 from referee.bots.states import BotState
 from referee.errors import Conflict
-from referee.figures import count, decimal, month_name, ordinal, plus_minus
+from referee.figures import count, decimal, month_name, ordinal
 from referee.games import game_title
 from referee.labels import state_label
 from referee.ladders import ladder_rows, months, ratings
@@ -192,7 +192,5 @@ def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
 
 
 def _describe_row(row: RankedBot, player: Player, total: str = "") -> Row:
-    strength = ""
-    if row.strength is not None and row.strength_error is not None:
-        strength = f"strength {plus_minus(row.strength, row.strength_error)}"
-    return Row(player, f"{ordinal(row.rank)}{total}", decimal(row.value / MICRO, 1), strength, is_first=row.rank == 1)
+    error = "" if row.error is None else f"± {count(round(row.error))}"
+    return Row(player, f"{ordinal(row.rank)}{total}", decimal(row.value / MICRO, 1), error, is_first=row.rank == 1)

@@ -1,4 +1,4 @@
-"""Final standings of months: API, file, pages and command. What stands before a ± is the strength, not the rating."""
+"""Final standings of months: API, file, pages and command. What stands before a ± is the rating."""
 
 import csv
 import io
@@ -29,19 +29,18 @@ def champion(service: Service) -> tuple[str, str]:
     world = World(service.database, service.names)
     result: Result = world.play(world.bots(2))
     ladder_id, owner_id = str(result.ladder_id), service.person().id
-    known, unknown = {"strength": 1_598.04, "strength_error": 34.44}, {"strength": None, "strength_error": None}
     closed = {"ladder_id": ladder_id, "as_of_seq": 1, "matches": 40, "closed_at": datetime(2026, 11, 1, tzinfo=UTC)}
     october = {**closed, "month": OCTOBER, "bots": 2, "champion_id": result.bots[0]}
     september = {**closed, "month": date(2026, 9, 1), "bots": 0, "champion_id": None}
     row = {"ladder_id": ladder_id, "month": OCTOBER, "owner_id": owner_id, "owner_name": "Ada", "games": 90}
-    first = {"rank": 1, "bot_id": result.bots[0], "name": PAYLOAD, "value": RATING, **known}
-    second = {"rank": 2, "bot_id": result.bots[1], "name": "=Second", "value": 1_698 * MICRO + 250_000, **unknown}
+    first = {"rank": 1, "bot_id": result.bots[0], "name": PAYLOAD, "value": RATING, "error": 34.44}
+    second = {"rank": 2, "bot_id": result.bots[1], "name": "=Second", "value": 1_698 * MICRO + 250_000, "error": None}
     with service.database.write() as session:
         session.execute(insert(LadderMonth), [october, september])
         session.execute(insert(MonthRow), [{**row, "matches": 40, **bot} for bot in (first, second)])
         session.execute(update(Ladder).values(official=True, daily_matches=48))
         session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=RATING))
-        session.add(RatingError(ladder_id=ladder_id, bot_id=result.bots[0], as_of_seq=1, **known))
+        session.add(RatingError(ladder_id=ladder_id, bot_id=result.bots[0], as_of_seq=1, error=34.44))
     return result.bots[0], ladder_id
 
 
@@ -74,9 +73,9 @@ def test_a_month_has_its_final_standings_also_as_a_file(service: Service, champi
     rows = list(csv.DictReader(io.StringIO(file.text, newline="")))
 
     assert (found["ladder"], found["month"], found["game"]) == (ladder, "2026-10", "saint-poker")
-    shown = [(row["rank"], row["strength"], row["strength_error"], row["matches"]) for row in found["items"]]
+    shown = [(row["rank"], row["rating_error"], row["matches"]) for row in found["items"]]
     assert found["items"][1]["rating"] == 1_698.2
-    assert shown == [(1, 1_598.0, 34.4, 40), (2, None, None, 40)]
+    assert shown == [(1, 34.4, 40), (2, None, 40)]
     assert (first["items"], found["next"]) == (found["items"][:1], None)
     assert file.headers["Content-Type"].startswith("text/csv")
     assert f'filename="{ladder}-2026-10.csv"' in file.headers["Content-Disposition"]
@@ -86,13 +85,13 @@ def test_a_month_has_its_final_standings_also_as_a_file(service: Service, champi
             item["bot"],
             str(item["rating_micro"]),
         )
-    assert [(row["strength"], row["strength_error"]) for row in rows] == [("1598.0", "34.4"), ("", "")]
+    assert [row["rating_error"] for row in rows] == ["34.4", ""]
     assert rows[1]["name"] == "'=Second"  # a spreadsheet would run it as a formula
     present = client.get(f"{API}/ladders/{ladder}").get_json()["items"][0]
     rank = client.get(f"{API}/ladders/{ladder}/ranks/{bot}").get_json()
     for row in (present, rank, found["champion"], found["items"][0]):
-        assert (row["rating"], row["strength"], row["strength_error"]) == (1_700.0, 1_598.0, 34.4)
-    assert not any("error" in row for row in (present, rank, found["champion"], *rows))
+        assert (row["rating"], row["rating_error"]) == (1_700.0, 34.4)
+    assert not any("error" in row or "strength" in row for row in (present, rank, found["champion"], *rows))
 
 
 def test_a_month_without_standings_is_not_found(service: Service, world: World) -> None:
@@ -106,7 +105,7 @@ def test_a_month_without_standings_is_not_found(service: Service, world: World) 
             assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), name
 
 
-def test_pages_show_months_champions_and_errors_of_strengths(service: Service, champion: tuple[str, str]) -> None:
+def test_pages_show_months_champions_and_errors_of_ratings(service: Service, champion: tuple[str, str]) -> None:
     (bot, ladder), client = champion, service.anonymous()
 
     month = text_of(client, f"/ladders/{ladder}/months/2026-10")
@@ -117,7 +116,7 @@ def test_pages_show_months_champions_and_errors_of_strengths(service: Service, c
 
     assert "October 2026" in month
     assert re.search(r"Champion: <strong><a[^>]*/bots/" + bot, month)
-    assert "rating 1\u202f700.0, strength 1\u202f598 ± 34" in month
+    assert 'rating 1\u202f700.0 <span class="quiet">± 34</span>' in month
     assert f"{API}/ladders/{ladder}/months/2026-10.csv" in month
     assert "No champion: no bot had at least 10 matches" in empty
     for path, page in shown.items():
@@ -128,9 +127,8 @@ def test_pages_show_months_champions_and_errors_of_strengths(service: Service, c
     for page in (month, *shown.values()):
         assert "<img src=x" not in page
         text = re.sub(r"<[^>]+>", " ", page).replace("\u202f", "")
-        assert set(re.findall(r"(\S+)\s+±\s+(\d\S*)", text)) == {("1598", "34")}
-        assert "1700.0" in text
-    assert "95 % interval: 1\u202f564 to 1\u202f632" in shown[f"/ladders/{ladder}"]
+        assert set(re.findall(r"(\S+)\s+±\s+(\d\S*)", text)) == {("1700.0", "34")}
+    assert "95 % interval: 1\u202f666 to 1\u202f734" in shown[f"/ladders/{ladder}"]  # 1700 ± 34.44
 
 
 def test_the_command_shows_a_month(service: Service, ladder: str) -> None:
@@ -150,6 +148,6 @@ def test_the_command_shows_a_month(service: Service, ladder: str) -> None:
 
     assert (told.exit_code, nothing.exit_code) == (0, 0)
     assert f"2026-10, champion {PAYLOAD}" in told.output
-    assert re.search(r"1700\.0 +1598 ± 34 ", told.output)
+    assert re.search(r"1700 ± 34 ", told.output)
     assert nothing.output == "No ladder has final standings of 2026-08.\n"
     assert "must be a month such as 2026-11" in wrong.output

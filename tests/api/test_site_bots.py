@@ -63,7 +63,7 @@ def test_ranks_history_and_results_of_a_bot(service: Service, organiser: Person,
 
     assert hidden not in page  # of an anonymous tournament, before it is over
 
-    ((ladder, place, rating, _, games, _),) = cells(page, "Ranks on ladders")
+    ((ladder, place, rating, games, _),) = cells(page, "Ranks on ladders")
     assert (ladder, place[-4:], games) == ("Saint Poker, 3 seats", "of 3", "2")
     changes = cells(page, "Rating changes at Saint Poker, 3 seats, latest first")
     kinds = [(row[0], row[2].split()[0]) for row in changes]

@@ -184,7 +184,7 @@ def test_a_frozen_ladder_says_why_and_bad_wishes_are_refused(service: Service) -
     assert "ladder has fewer pages" in text_of(client, f"/ladders/{ladder}?page=9")
 
 
-def test_bots_have_strengths_as_soon_as_the_scheduler_has_stored_them(service: Service) -> None:
+def test_ratings_have_errors_as_soon_as_the_scheduler_has_stored_them(service: Service) -> None:
     bots, ladder = played(service, 3, 4)
     client = service.anonymous()
 
@@ -196,16 +196,16 @@ def test_bots_have_strengths_as_soon_as_the_scheduler_has_stored_them(service: S
     rank = client.get(f"/api/v1/ladders/{ladder}/ranks/{bots[0]}").get_json()
     fitted = client.get(f"/api/v1/ladders/{ladder}").get_json()["items"]
 
-    strength = r'<td class="number(?: steady)?">([0-9\u202f]+) ± (\d+)</td>'
-    shown = dict(zip(bots_on(after), re.findall(strength, after), strict=True))
+    rating = r'([0-9\u202f]+\.\d) <span class="quiet">± (\d+)</span>'
+    shown = dict(zip(bots_on(after), re.findall(rating, after), strict=True))
     assert after.count('class="interval"') == 3
-    assert [shown[bots[0]]] == re.findall(strength, own)
-    points, error = (int(text.replace("\u202f", "")) for text in shown[bots[0]])
-    assert abs(points - rank["strength"]) < 0.6, "rounded to whole points, and to tenths"
-    assert abs(error - rank["strength_error"]) < 0.6
-    assert not re.search(r"\d ± \d", before + past)
-    assert [row | {"strength": None, "strength_error": None} for row in fitted] == missing
-    assert all(0 < row["strength_error"] < 600 and 1_000 < row["strength"] < 2_000 for row in fitted)
+    assert [shown[bots[0]]] == re.findall(rating, own)
+    points, error = (float(text.replace("\u202f", "")) for text in shown[bots[0]])
+    assert points == rank["rating"]
+    assert abs(error - rank["rating_error"]) < 0.6, "rounded to whole points, and to tenths"
+    assert "± " not in before + past
+    assert [row | {"rating_error": None} for row in fitted] == missing
+    assert all(0 < row["rating_error"] < 600 for row in fitted)
     check_trend(service, ladder, bots[0], after)
 
 

@@ -168,9 +168,9 @@ def test_a_terminal_shows_the_table_with_names_as_they_are_and_why_nothing_moves
     assert "the service is away; retrying" in output.getvalue()
 
 
-def test_a_ladder_shows_strengths_with_their_errors() -> None:
-    row = {"rank": 1, "name": "Ada", "rating": 1600.0, "strength": 1598.2, "strength_error": 33.9, "games": 7}
+def test_a_ladder_shows_ratings_with_their_errors() -> None:
+    row = {"rank": 1, "name": "Ada", "rating": 1598.2, "rating_error": 33.9, "games": 7}
 
-    shown = tables.ladder("Chess", [row, {**row, "strength": None}]).plain()
+    shown = tables.ladder("Chess", [row, {**row, "rating_error": None}]).plain()
 
-    assert [line.split()[3:-1] for line in shown.splitlines()[2:]] == [["1598", "±", "34"], ["-"]]
+    assert [line.split()[2:-1] for line in shown.splitlines()[2:]] == [["1598", "±", "34"], ["1598"]]

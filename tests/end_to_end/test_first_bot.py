@@ -79,7 +79,7 @@ def test_whoever_follows_the_page_has_a_certified_bot_that_plays_on_the_official
     assert re.search(r"certificate of \d{4}-\d\d-\d\d for version 1: .*saint-poker", said)
     assert "<!doctype html>" in (reader.folder / "replay.html").read_text()[:100].lower()
     assert (reader.folder / "other.ndjson").exists()
-    assert re.search(r"^ +\d+  My bot +\d+\.\d +(?:-|\d+ ± \d+) +[1-9]\d*$", said, re.M), said
+    assert re.search(r"^ +\d+  My bot +\d+(?: ± \d+)? +[1-9]\d*$", said, re.M), said
     registered = re.search(r"^My bot \((bot_\w+)\): verified, version 1$", said, re.M)
     assert registered
     with Api(reader.environment["REFEREE_URL"]) as anybody:
@@ -102,12 +102,12 @@ def check_ladders(anybody: Api, bot_id: str) -> None:
         ladders = anybody.items("/ladders")
         rows = [(one, row) for one in ladders for row in anybody.get(f"/ladders/{one['id']}")["items"]]
         own = [(ladder, row) for ladder, row in rows if row["bot"] == bot_id]
-        is_done = sum(row["games"] for _, row in own) >= GAMES and all(row["strength_error"] for _, row in own)
+        is_done = sum(row["games"] for _, row in own) >= GAMES and all(row["rating_error"] for _, row in own)
         return own if is_done else []
 
     for ladder, row in until(rated_rows, "ratings of the bot", LONGEST_S):
         assert (ladder["official"], ladder["members"]) == (True, 1)
-        assert 0 < row["strength_error"] < 600
+        assert 0 < row["rating_error"] < 600
         for change in anybody.items(f"/ladders/{ladder['id']}/history?bot={bot_id}"):
             lines = anybody.fetch(f"/api/v1/matches/{change['match']}/log").splitlines()
             report = verify(lines)

@@ -146,8 +146,7 @@ def test_a_champion_is_named_on_the_month_and_among_the_titles_of_the_bot(
     close_all(world)
 
     best = rows_of(world, ladder, NOVEMBER)[0]
-    assert best.strength is not None
-    assert best.strength_error is not None
+    assert best.error is not None
     with world.database.read() as session:
         (closed,) = months.list_months(session, ladder).items
         titles = months.list_titles(session, best.bot_id, limit=5)

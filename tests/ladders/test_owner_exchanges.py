@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from referee.audit import repairs
-from referee.ladders.owner_exchanges import Before, Exchanged, sums_of
+from referee.ladders.owner_exchanges import Exchanged, sums_of
 from referee.ladders.rating_replay import RatedSeats
 from referee.ladders.tables import OwnerExchange
 from referee.ratings.elo import MICRO, START
@@ -27,21 +27,21 @@ def stored(world: World) -> set[tuple[object, ...]]:
 
 
 def test_F5_the_gain_of_an_owner_and_what_chance_explains() -> None:
-    # Both have 1500 and K 20: the winner gains 20 / 2 = 10 points, with a variance of 20² / 4 = 100.
-    even = {"a": Before(START, 20), "b": Before(START, 20)}
+    # Both have 1500, and K is 20: the winner gains 20 / 2 = 10 points, with a variance of 20² / 4 = 100.
+    even = {"a": START, "b": START}
     seats = RatedSeats(["a", "b"], [2, 1], [True, True], ["ada", "bob"], ["1", "1"], [None, None])
 
     assert sums_of(seats, even) == {("ada", "bob"): Exchanged(1, 10 * MICRO, 100_000)}
 
 
 def test_F5_house_players_are_one_party_and_seats_that_do_not_count_are_left_out() -> None:
-    # Three of four seats count, so K is divided by 2. Two seats of anchors meet the bot with K 40 of its own.
+    # Three of four seats count, so K is divided by 2. Two seats of anchors meet the bot.
     bots = ["house", "a", "house", "left out"]
-    before = {"house": Before(START, 64), "a": Before(START, 40)}
+    before = {"house": START, "a": START}
     anchors = [START, None, START, None]
     seats = RatedSeats(bots, [2, 1, 3, 4], [False, True, False, False], [None, "ada", None, "bob"], [None] * 4, anchors)
 
-    assert sums_of(seats, before) == {("", "ada"): Exchanged(2, 20 * MICRO, 200_000)}
+    assert sums_of(seats, before) == {("", "ada"): Exchanged(2, 10 * MICRO, 50_000)}
     assert sums_of(seats, {}) == {}
 
 

@@ -1,6 +1,7 @@
 """Errors of ratings: with anchors, by version, after voids, on large ladders, and at a limited cost."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from math import isfinite
 
 import pytest
@@ -14,13 +15,13 @@ from referee.ladders.strengths import ResultColumns, load_results
 from referee.ladders.tables import Ladder, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
-from referee.ratings.strengths import EXACT, RankedResult, fit
+from referee.ratings.strengths import EXACT, RankedResult, anchor_level, fit
 from tests.database.world import World
 
 
 def errors_of(world: World, ladder_id: str) -> dict[str, float]:
     with world.database.read() as session:
-        query = select(RatingError.bot_id, RatingError.strength_error).where(RatingError.ladder_id == ladder_id)
+        query = select(RatingError.bot_id, RatingError.error).where(RatingError.ladder_id == ladder_id)
         return dict(session.execute(query).all())
 
 
@@ -73,12 +74,13 @@ def test_nothing_is_outdated_after_a_refresh_until_the_next_entry(world: World) 
 
 def test_a_new_version_is_uncertain_again(world: World) -> None:
     bots = world.bots(2)
-    for _ in range(8):
+    for _ in range(12):
         ladder = str(world.play(bots).ladder_id)
+        world.clock.moment += timedelta(days=1)  # so that no cap keeps the ratings from what the results tell
     refresh_errors(world.database, ladder)
     before = errors_of(world, ladder)
 
-    set_versions(world, bots[0], ["2", *["1"] * 7])
+    set_versions(world, bots[0], ["2", *["1"] * 11])
     refresh_errors(world.database, ladder)
 
     assert errors_of(world, ladder)[bots[0]] > 1.5 * before[bots[0]]
@@ -114,21 +116,75 @@ def test_one_house_player_may_fill_several_seats() -> None:
     assert row.points > 1_400
 
 
-def test_the_strength_is_that_of_the_fit_and_not_the_rating(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("distance", "standard_errors"), [(0, 1.960), (2_000, 1.645), (-2_000, 1.645)])
+@pytest.mark.parametrize("most", [EXACT, 0])  # jointly, and from its own results
+def test_the_error_grows_with_the_distance_between_rating_and_fit(
+    world: World, monkeypatch: pytest.MonkeyPatch, most: int, distance: int, standard_errors: float
+) -> None:
+    monkeypatch.setattr(rating_errors, "EXACT", most)
+    monkeypatch.setattr(rating_errors, "anchor_errors", lambda game, seats: {})
     bot, ladder = three_against_an_anchor(world)
     with world.database.write() as session:
-        session.execute(update(Rating).values(value=1_900 * MICRO))
         (row,) = fit(load_results(session, ladder, 10).results).rows
+        session.execute(update(Rating).values(value=int((row.points + distance) * MICRO)))
 
-    for most in (EXACT, 0):  # jointly, and from its own results
-        monkeypatch.setattr(rating_errors, "EXACT", most)
-        refresh_errors(world.database, ladder)
-        with world.database.write() as session:
-            stored = load_ranks(session, bot, ladder)[0].row
-            session.execute(update(RatingError).values(as_of_seq=0))
+    refresh_errors(world.database, ladder)
 
-        assert stored.strength == pytest.approx(row.points, abs=0.01)
-        assert stored.interval == pytest.approx((row.low, row.high), abs=0.01)
+    # The strength is normally distributed: 1.960 standard errors on both sides, or 1.645 on the near side alone.
+    with world.database.read() as session:
+        stored = load_ranks(session, bot, ladder)[0].row
+    width = abs(distance) + standard_errors * row.se
+    points = row.points + distance
+    assert stored.error == pytest.approx(width, abs=0.3)
+    assert stored.interval == pytest.approx((points - width, points + width), abs=0.3)
+
+
+def test_without_anchors_ratings_are_compared_around_their_mean(world: World) -> None:
+    bots = world.bots(3)
+    ladder = {str(world.play(bots, choice=choice).ladder_id) for choice in (0, 1, 0)}.pop()
+    refresh_errors(world.database, ladder)
+    before = errors_of(world, ladder)
+
+    world.execute(update(Rating).values(value=Rating.value + 400 * MICRO))
+    refresh_errors(world.database, ladder)
+    assert errors_of(world, ladder) == pytest.approx(before, abs=0.1)
+
+    world.execute(update(Rating).where(Rating.bot_id == bots[0]).values(value=Rating.value + 900 * MICRO))
+    refresh_errors(world.database, ladder)
+    # The mean moves by 300, so one rating is 600 further from its strength and each of the others 300.
+    after = errors_of(world, ladder)
+    grown = [after[bot] - before[bot] for bot in bots]
+    assert grown[0] > 400
+    assert all(100 < grown_by < 300 for grown_by in grown[1:])
+
+
+def test_the_error_of_an_anchor_widens_those_of_its_opponents(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot, ladder = three_against_an_anchor(world)
+    (level,) = {level for row in world.scalars(select(Result.anchors)) for level in row if level is not None}
+    found = []
+    for error in (0.0, 20.0, 100.0):
+        known = {level / MICRO: error}
+        monkeypatch.setattr(rating_errors, "anchor_errors", lambda game, seats, known=known: known)
+        for most in (EXACT, 0):
+            monkeypatch.setattr(rating_errors, "EXACT", most)
+            world.execute(update(RatingError).values(as_of_seq=0))
+            refresh_errors(world.database, ladder)
+            found.append(errors_of(world, ladder)[bot])
+
+    assert found[::2] == sorted(found[::2])
+    assert found[4] > found[2] + 10 > found[0] + 10
+    assert found[1::2] == pytest.approx(found[::2], abs=0.1)
+
+
+def test_a_bot_with_nearly_the_rating_of_an_anchor_is_none(world: World) -> None:
+    level = anchor_level(1_400.4)
+    known: dict[str, tuple[float, float]] = {}
+
+    found = rating_errors._with_uncertain_anchors(
+        RankedResult(["a", "b"], [1, 2], None, [None, level]), {1_400.0: 30.0}, known
+    )
+
+    assert (found.anchors, known) == ([None, level], {})
 
 
 def test_a_void_takes_its_information_back(world: World) -> None:

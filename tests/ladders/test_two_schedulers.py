@@ -11,7 +11,6 @@ from sqlalchemy import select
 from referee.bots import bots
 from referee.ladders import members, official_matches, rating_errors
 from referee.ladders.ladder_rows import load_ranks
-from referee.ladders.rating_errors import StrengthEstimate
 from referee.ladders.tables import LadderPlayer
 from referee.matches.states import PLAYABLE
 from referee.matches.tables import MatchSeat, StoredMatch
@@ -66,28 +65,27 @@ def test_no_bot_gets_a_match_too_many(world: World) -> None:
     assert len(world.scalars(select(StoredMatch.id))) == made
 
 
-def load_estimates(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str, StrengthEstimate]:
+def load_errors(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str, float | None]:
     with world.database.read() as session:
         assert rating_errors.list_outdated(session) == []
-        ranks = [load_ranks(session, bot_id, ladder_id)[0].row for bot_id in bot_ids]
-        return {row.bot_id: StrengthEstimate(row.strength or 0, row.strength_error or 0) for row in ranks}
+        return {bot_id: load_ranks(session, bot_id, ladder_id)[0].row.error for bot_id in bot_ids}
 
 
-def test_a_slow_scheduler_does_not_replace_newer_strengths(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    pair, newer, compute = world.bots(2), list[dict[str, StrengthEstimate]](), rating_errors._estimate_jointly
+def test_a_slow_scheduler_does_not_replace_newer_errors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, newer, compute = world.bots(2), list[dict[str, float | None]](), rating_errors.compute_errors
     world.play(pair)
     (ladder_id,) = world.read(rating_errors.list_outdated)
 
-    def compute_slowly(results: Any) -> dict[str, StrengthEstimate]:
-        monkeypatch.setattr(rating_errors, "_estimate_jointly", compute)
-        older = compute(results)
+    def compute_slowly(*found: Any) -> dict[str, float]:
+        monkeypatch.setattr(rating_errors, "compute_errors", compute)
+        older = compute(*found)
         world.play(pair)
         rating_errors.refresh_errors(world.database, ladder_id)
-        newer.append(load_estimates(world, ladder_id, pair))
+        newer.append(load_errors(world, ladder_id, pair))
         assert newer[0] != older
         return older
 
-    monkeypatch.setattr(rating_errors, "_estimate_jointly", compute_slowly)
+    monkeypatch.setattr(rating_errors, "compute_errors", compute_slowly)
     rating_errors.refresh_errors(world.database, ladder_id)
 
-    assert [load_estimates(world, ladder_id, pair)] == newer
+    assert [load_errors(world, ladder_id, pair)] == newer

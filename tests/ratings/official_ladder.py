@@ -1,14 +1,16 @@
 """An official ladder in simulated time: bots of known strength, tables and pace as in the service, and its ratings.
 
-Only the database, the matches and the clock are simulated.
+Only the database, the matches and the clock are simulated. ``python -m tests.ratings.official_ladder`` plays a month.
 """
 
+import argparse
 import heapq
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
+from statistics import fmean
 from types import SimpleNamespace
 from typing import TypeVar, cast
 
@@ -22,7 +24,7 @@ from referee.ladders.rating_replay import RatedSeats, RatingReplay, RatingState,
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
 from referee.pairing.official import PARTNER_WAIT_S, Filler, OfficialState, OfficialTable, choose_tables
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
-from tests.ratings.truth import draw_placements
+from tests.ratings.truth import draw_placements, kendall
 
 GAME = "pool-nap"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -231,3 +233,26 @@ class OfficialLadder:
         moments += [self._running[0][0] if self._running else None, self._to_join[-1].due_at if self._to_join else None]
         seconds = (min(filter(None, moments)) - BEGIN) / SECOND
         return max(moment + SECOND, BEGIN + SECOND * -int(-seconds // 1))
+
+
+def main() -> int:
+    """Print how well the ratings agree with the strengths, how soon bots play, and the share of house players."""
+    parser = argparse.ArgumentParser(prog="python -m tests.ratings.official_ladder", description=__doc__)
+    parser.add_argument("--bots", type=int, default=200)
+    parser.add_argument("--days", type=int, default=30)
+    options = parser.parse_args()
+    ladder = OfficialLadder(Terms(options.bots, options.days))
+    ladder.play()
+    truth = {bot.member.bot_id: bot.strength for bot in ladder.established()}
+    found = {bot_id: ladder.points(bot_id) for bot_id in truth}
+    print(f"rank correlation {kendall(truth, found):.2f}")
+    print(f"mean absolute error {fmean(abs(found[bot_id] - truth[bot_id]) for bot_id in truth):.0f} points")
+    for number in (1, 10):
+        waits = [(bot.begun[number - 1] - bot.member.joined_at) / SECOND for bot in ladder.bots.values()]
+        print(f"longest wait for match {number}: {max(waits):.0f} s")
+    print(f"matches with house players {fmean(met for bot in ladder.bots.values() for met in bot.house):.0%}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

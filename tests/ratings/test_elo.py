@@ -4,31 +4,31 @@ import hashlib
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.ratings.elo import MICRO, SCALE, START, expectation
-from referee.ratings.exchange import Seat, exchange, stake
+from referee.ratings.exchange import Change, Seat, exchange, k_factor
 
 TABLES = st.integers(2, 10).flatmap(
     lambda seats: st.tuples(
         st.lists(st.integers(-500 * MICRO, 4_000 * MICRO), min_size=seats, max_size=seats),
-        st.lists(st.integers(0, 60), min_size=seats, max_size=seats),
+        st.lists(st.integers(9 * MICRO, 400 * MICRO), min_size=seats, max_size=seats),
         st.lists(st.integers(1, seats), min_size=seats, max_size=seats),
     )
 )
 Table = tuple[list[int], list[int], list[int]]
 # SHA-256 of the changes at 4,500 fixed tables: stored ladders depend on every digit.
-FROZEN = "36a72155a4d408968f325f41b87f58652e6cf7573feb7770657482d35a027bc4"
+FROZEN = "ccce54d30abd57ea202deec3f0191564e416e16318e38cdddb515af03f2813a5"
 
 
-def elo_changes(ratings: list[int], games: list[int], placements: list[int]) -> list[int]:
+def changes_of(ratings: list[int], information: list[int], placements: list[int]) -> list[Change]:
     """Return the changes of seats with an owner each, which no cap limits: one match stakes too little."""
-    seats = zip(ratings, games, placements, strict=True)
-    owned = [Seat(rating, stake(played), str(n), place) for n, (rating, played, place) in enumerate(seats)]
-    return exchange(owned, {})
+    seats = zip(ratings, information, placements, strict=True)
+    return exchange([Seat(rating, told, str(n), place) for n, (rating, told, place) in enumerate(seats)], {})
 
 
 def frozen_tables(seats: int) -> Iterator[Table]:
@@ -44,26 +44,22 @@ def frozen_tables(seats: int) -> Iterator[Table]:
         spread = (0, 40, 400, 2_500)[below(4)] * (1, MICRO)[below(2)]
         unit = MICRO if spread < MICRO else 1
         ratings = [START + (below(2 * spread + 1) - spread) * unit for _ in range(seats)]
-        yield ratings, [below(60) for _ in range(seats)], [1 + below(seats) for _ in range(seats)]
+        yield ratings, [below(60 * MICRO) for _ in range(seats)], [1 + below(seats) for _ in range(seats)]
 
 
-def spelled_out(ratings: list[int], games: list[int], placements: list[int]) -> list[int]:
-    """Return the changes by the definition, pair by pair, in fractions."""
-    changes = [0] * len(ratings)
-    for one in range(len(ratings)):
-        for other in range(one):
-            score = Fraction((placements[one] < placements[other]) + (placements[one] <= placements[other]), 2)
-            surprise = score - Fraction(expectation(ratings[one] - ratings[other]), SCALE)
-            staked = Fraction(stake(games[one]) + stake(games[other]), 2 * (len(ratings) - 1)) * MICRO
-            size = int(abs(staked * surprise) + Fraction(1, 2))
-            change = size if surprise > 0 else -size
-            changes[one] += change
-            changes[other] -= change
+def spelled_out(ratings: list[int], information: list[int], placements: list[int]) -> list[int]:
+    """Return the changes of the ratings by the definition, pair by pair, in fractions."""
+    changes, seats = [0] * len(ratings), len(ratings)
+    for one, other in permutations(range(seats), 2):
+        score = Fraction((placements[one] < placements[other]) + (placements[one] <= placements[other]), 2)
+        surprise = score - Fraction(expectation(ratings[one] - ratings[other]), SCALE)
+        size = int(abs(surprise) * k_factor(information[one], seats) / (seats - 1) + Fraction(1, 2))
+        changes[one] += size if surprise > 0 else -size
     return changes
 
 
 def test_the_changes_are_what_they_always_were() -> None:
-    changes = json.dumps([elo_changes(*table) for seats in range(2, 11) for table in frozen_tables(seats)])
+    changes = json.dumps([changes_of(*table) for seats in range(2, 11) for table in frozen_tables(seats)])
 
     assert hashlib.sha256(changes.encode()).hexdigest() == FROZEN
 
@@ -71,15 +67,18 @@ def test_the_changes_are_what_they_always_were() -> None:
 @settings(max_examples=40)
 @given(TABLES)
 def test_F11_the_changes_are_those_of_the_definition_which_makes_or_destroys_no_points(table: Table) -> None:
-    assert elo_changes(*table) == spelled_out(*table)
-    assert sum(elo_changes(*table)) == 0
+    changes = changes_of(*table)
+
+    assert [change.rating for change in changes] == spelled_out(*table)
+    assert sum(change.rating + change.balance for change in changes) == 0
 
 
 @pytest.mark.parametrize("gap", [0, 1, MICRO - 1, MICRO, MICRO + 1, 2_000 * MICRO - 1, 2_000 * MICRO, 9_000 * MICRO])
 @pytest.mark.parametrize("placements", [[1, 2], [2, 1], [1, 1]])
 def test_the_changes_are_those_of_the_definition_at_the_joints(gap: int, placements: list[int]) -> None:
     for ratings in ([START + gap, START], [START, START + gap]):
-        assert elo_changes(ratings, [30, 30], placements) == spelled_out(ratings, [30, 30], placements)
+        table = ratings, [30 * MICRO, 30 * MICRO], placements
+        assert [change.rating for change in changes_of(*table)] == spelled_out(*table)
 
 
 def test_the_expectations_are_those_that_the_page_says() -> None:

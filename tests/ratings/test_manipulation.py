@@ -1,10 +1,13 @@
-"""Nobody gains more than a standard error over honest play by farming anchors, colluding or registering again."""
+"""Nobody gains more than 60 points over honest play: with anchors, accomplices, new bots or new versions.
+
+With 60 points more, a bot beats an equal one in 59 of 100 games. Honest ratings fluctuate by less.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from random import Random
-from statistics import fmean, stdev
+from statistics import fmean
 
 import pytest
 
@@ -17,6 +20,8 @@ NEAREST = 6  # rivals are drawn from this many bots of the field, nearest in rat
 ANCHOR_POINTS = -300.0  # rating of the weak anchor, relative to the starting rating
 NEW_BOT = 0.02  # probability of a new bot before a match against the anchor, in one of the scenarios
 HORIZON = 5  # days before the season is measured
+LIMIT = 60.0  # points that a manipulator may gain
+SEEDS = 12  # seasons of a scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class Season:
     owner: dict[str, str] = field(default_factory=dict)
     subject: str = ""
     registered: int = 0
+    version: int = 1  # of the subject
 
     def register(self, owner: str, strength: float) -> str:
         self.registered += 1
@@ -61,7 +67,8 @@ class Season:
         placements = [1, 2] if first_wins else [2, 1]
         owners = [self.owner[bots[0]], None if anchor else self.owner[bots[1]]]
         anchors = [None, START + round(ANCHOR_POINTS * MICRO) if anchor else None]
-        self.replay.apply_result(RatedSeats(bots, placements, [True, not anchor], owners, ["1"] * 2, anchors))
+        versions = [str(self.version) if bot == self.subject else "1" for bot in bots]
+        self.replay.apply_result(RatedSeats(bots, placements, [True, not anchor], owners, versions, anchors))
 
     def rival(self, bot: str, rivals: Sequence[str]) -> str:
         nearest = sorted(rivals, key=lambda rival: abs(self.points(rival) - self.points(bot)))
@@ -93,13 +100,18 @@ def farm_with_new_bots(season: Season, accomplice: str, scenario: Scenario) -> N
     farm(season, accomplice, scenario)
 
 
-# Each gains more than an error where the service does nothing against it, except with new bots, against which it has
-# no cap: their gains at first are what an honest bot needs.
+def renew(season: Season, accomplice: str, scenario: Scenario) -> None:
+    """Publish the same program as a new version, whose K factor is greater, if the rating is below the strength."""
+    if season.points(season.subject) < scenario.strength:
+        season.version += 1
+
+
 SCENARIOS: tuple[tuple[Scenario, Deed], ...] = (
     (Scenario("farmer", 100, 0.5), farm),
     (Scenario("farmer with new bots", 100, 0.5), farm_with_new_bots),
     (Scenario("two colluding owners", 100, 0.5), collude),
     (Scenario("shedder", 20, 0.05, -150.0), shed),
+    (Scenario("new versions until lucky", 100, 0.5), renew),
 )
 
 
@@ -133,13 +145,13 @@ def ratings_of(scenario: Scenario, deed: Deed | None, days: int, seed: int) -> l
 
 
 @pytest.mark.parametrize(("scenario", "deed"), SCENARIOS, ids=[scenario.name for scenario, _ in SCENARIOS])
-def test_C12_F5_F7_manipulators_gain_at_most_a_standard_error(scenario: Scenario, deed: Deed) -> None:
+def test_C12_F5_F7_manipulators_gain_at_most_60_points(scenario: Scenario, deed: Deed) -> None:
     plain = replace(scenario, name="honest play", share=0.0)  # scenarios share the honest seasons of equal bots
 
-    honest, gained = (
-        [rating for seed in (1, 2, 3) for rating in ratings_of(played, done, days=12, seed=seed)]
+    honest, manipulated = (
+        fmean(rating for seed in range(SEEDS) for rating in ratings_of(played, done, days=12, seed=seed))
         for played, done in ((plain, None), (scenario, deed))
     )
 
-    print(fmean(gained) - fmean(honest), stdev(honest))
-    assert fmean(gained) - fmean(honest) <= stdev(honest)
+    print(f"{scenario.name}: {manipulated - honest:+.0f} points")
+    assert manipulated - honest <= LIMIT

@@ -1,19 +1,20 @@
-"""Jointly fitted strengths: closed forms, published figures, ties, priors, errors."""
+"""Jointly fitted strengths: closed forms, published figures, ties, priors, anchors, errors."""
 
+from collections.abc import Mapping
 from itertools import pairwise, permutations
 from math import erf, exp, isfinite, log, sqrt
 from pathlib import Path
 from random import Random
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from referee.ratings.strengths import POINTS, Fit, RankedResult, Strength, anchor_level, fit
+from referee.ratings.strengths import POINTS, Fit, RankedResult, Strength, anchor_level, fit, half_width
 from referee.ratings.strengths.covariance import Errors, RoughErrors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
-from referee.ratings.strengths.model import likelihood
+from referee.ratings.strengths.model import Likelihood, Prior, likelihood
 
 ALMOST_NONE = 1e-6  # a prior too small to change published maximum likelihood estimates
 
@@ -58,9 +59,18 @@ def gap(found: Fit, one: str, other: str) -> float:
     return (rows[one].points - rows[other].points) / POINTS
 
 
-def log_likelihood(results: list[RankedResult], levels: dict[str, float], prior: float) -> float:
-    """Return the log-likelihood by the definition, over all orders of tied bots."""
-    total = sum(prior * (level / 2 - log(1 + exp(level))) for level in levels.values())
+def log_likelihood(
+    results: list[RankedResult], levels: dict[str, float], prior: float, own: Mapping[str, Prior] | None = None
+) -> float:
+    """Return the log-likelihood by the definition, over all orders of tied bots.
+
+    A draw is half a win and half a defeat, so it adds the mean of the logarithms of their probabilities.
+    """
+    total = 0.0
+    for bot, level in levels.items():
+        draws, opponent = (own or {}).get(bot, Prior(prior))
+        won = exp(level) / (opponent + exp(level))
+        total += draws * (log(won) + log(1 - won)) / 2
     for bots, said, _, anchors in results:
         known = [
             levels[bot] if fixed is None else fixed for bot, fixed in zip(bots, anchors or [None] * 9, strict=False)
@@ -102,13 +112,13 @@ def test_the_error_of_two_bots_is_that_of_the_log_odds() -> None:
     assert (first.matches, second.matches) == (40, 40)
 
 
-def test_one_drawn_match_each_with_the_average_player_is_the_prior() -> None:
-    # Two bots, a won once. With strengths g and 1/g the slope 1/(1 + g²) - (g/(1 + g) - 1/2) is 0 where
-    # g³ - g² - g = 3.
+def test_three_drawn_matches_each_with_the_average_player_are_the_prior() -> None:
+    # Two bots, a won once. With strengths g and 1/g the slope 1/(1 + g²) - 3 (g/(1 + g) - 1/2) is 0 where
+    # 3 g³ - 3 g² + g = 5.
     found = fit(duels(1, 0))
 
     g = exp(gap(found, "a", "b") / 2)
-    assert g**3 - g**2 - g == pytest.approx(3, abs=1e-4)
+    assert 3 * g**3 - 3 * g**2 + g == pytest.approx(5, abs=1e-4)
 
 
 # -- published figures --
@@ -130,7 +140,7 @@ def test_baseball_1987_is_as_agresti_has_it() -> None:
     gaps = [round(gap(found, team, "Baltimore"), 2) for team in TEAMS]
     assert gaps == [1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0]
     assert [row.id for row in found.rows] == list(TEAMS)
-    said = likelihood(baseball(), ALMOST_NONE)
+    said = likelihood(baseball(), Prior(ALMOST_NONE))
     errors = Errors(said, maximise_likelihood(said, 100, tolerance=1e-6, newton=True)[0])
     last = said.ids.index("Baltimore")
     assert [round(errors.error_of_difference(bot, last), 1) for bot in range(7) if bot != last] == [0.3] * 6
@@ -155,12 +165,16 @@ def test_nascar_2002_is_as_hunter_has_it() -> None:
 def test_the_likelihood_is_that_of_the_definition(
     results: list[RankedResult], drawn: list[float], prior: float
 ) -> None:
-    said = likelihood(results, prior)
+    said = likelihood(results, Prior(prior))
     levels = drawn[: len(said.ids)]
 
     expected = log_likelihood(results, dict(zip(said.ids, levels, strict=True)), prior)
 
     assert said.log(levels) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    check_slope(said, levels)
+
+
+def check_slope(said: Likelihood, levels: list[float]) -> None:
     small = 1e-5
     for bot, slope in enumerate(said.slope(levels)):
         up, down = ([level + aside * (other == bot) for other, level in enumerate(levels)] for aside in (small, -small))
@@ -168,11 +182,33 @@ def test_the_likelihood_is_that_of_the_definition(
 
 
 @settings(max_examples=25)
+@given(
+    TABLES,
+    st.lists(st.floats(-3, 3), min_size=6, max_size=6),
+    st.dictionaries(st.sampled_from("abc"), st.builds(Prior, st.floats(0.1, 50), st.floats(0.1, 10)), min_size=1),
+)
+def test_an_anchor_with_an_error_has_a_prior_of_its_own(
+    results: list[RankedResult], drawn: list[float], own: dict[str, Prior]
+) -> None:
+    said = likelihood(results, Prior(3), own)
+    levels = drawn[: len(said.ids)]
+
+    def defined(levels: list[float]) -> float:
+        return log_likelihood(results, dict(zip(said.ids, levels, strict=True)), 3, own)
+
+    # ``log`` leaves out what does not depend on the levels.
+    level = [0.0] * len(levels)
+    assert said.log(levels) - said.log(level) == pytest.approx(defined(levels) - defined(level), rel=1e-9, abs=1e-8)
+    assert said.has_anchors == bool(own.keys() & {*said.ids})
+    check_slope(said, levels)
+
+
+@settings(max_examples=25)
 @example([RankedResult(["a", "b", "c", "d"], [1, 1, 1, 1])], False)  # its steps are rounding errors from the first on
 @given(TABLES, st.booleans())
 def test_the_fit_is_at_the_top(results: list[RankedResult], newton: bool) -> None:
     # The likelihood has one maximum, where all slopes are 0.
-    said = likelihood(results, 1.0)
+    said = likelihood(results, Prior(1.0))
 
     levels, _, converged = maximise_likelihood(said, 1_000, tolerance=1e-6, newton=newton)
 
@@ -182,7 +218,7 @@ def test_the_fit_is_at_the_top(results: list[RankedResult], newton: bool) -> Non
 
 @pytest.mark.parametrize("newton", [True, False])
 def test_every_step_makes_the_results_likelier(newton: bool) -> None:
-    said = likelihood(baseball(), 1.0)
+    said = likelihood(baseball(), Prior(1.0))
 
     heights = [said.log(maximise_likelihood(said, steps, tolerance=1e-9, newton=newton)[0]) for steps in range(30)]
 
@@ -289,7 +325,7 @@ def test_bots_that_met_no_anchor_are_on_the_scale_of_those_that_did() -> None:
 def test_with_anchors_the_fit_is_at_the_top_of_the_likelihood_by_its_definition(
     results: list[RankedResult], newton: bool
 ) -> None:
-    said = likelihood(results, 1.0)
+    said = likelihood(results, Prior(1.0))
 
     levels, _, converged = maximise_likelihood(said, 2_000, tolerance=1e-6, newton=newton)
 
@@ -300,6 +336,32 @@ def test_with_anchors_the_fit_is_at_the_top_of_the_likelihood_by_its_definition(
         assert (higher - lower) / (2 * small) == pytest.approx(0, abs=2e-3)
 
 
+def test_the_error_of_an_anchor_widens_that_of_its_opponent() -> None:
+    known = against_anchor(30, 10, 1_600)
+    results = [RankedResult(result.bots, result.placements) for result in known]
+
+    (sure,) = fit(known, prior=ALMOST_NONE).rows
+    found = fit(results, prior=ALMOST_NONE, anchors={"house": (1_600, 40)})
+
+    # Nothing else is known of either, so the variances of the anchor and of the odds add up.
+    (row,) = found.rows
+    assert row.id == "a"
+    assert row.points == pytest.approx(sure.points, abs=0.05)
+    assert row.se == pytest.approx(sqrt(sure.se**2 + 40**2), rel=1e-3)
+    (exact,) = fit(results, prior=ALMOST_NONE, anchors={"house": (1_600, 0.1)}).rows
+    assert (exact.points, exact.se) == pytest.approx((sure.points, sure.se), rel=1e-3)
+
+
+def test_an_anchor_with_an_error_takes_no_rank() -> None:
+    results = [*duels(40, 0, "a", "house"), *duels(40, 0, "house", "b")]
+
+    first, last = fit(results, anchors={"house": (1_500, 10)}).rows
+
+    assert [(row.id, row.best_rank, row.worst_rank) for row in (first, last)] == [("a", 1, 1), ("b", 2, 2)]
+    assert first.superior_to_next == pytest.approx(1, abs=1e-6)
+    assert last.superior_to_next is None
+
+
 def test_a_result_of_anchors_alone_says_nothing() -> None:
     alone = RankedResult(("house", "house"), (1, 2), (False, False), (0.5, 0.1))
 
@@ -307,6 +369,32 @@ def test_a_result_of_anchors_alone_says_nothing() -> None:
 
 
 # -- errors --
+
+
+def test_a_rating_at_the_fit_has_the_error_of_the_fit_and_one_far_away_its_distance_in_addition() -> None:
+    # 1.960 standard errors leave out 2.5 % on both sides; far away all but 5 % must lie on the near side: 1.645.
+    assert half_width(0, 50) == pytest.approx(1.960 * 50, abs=0.1)
+    assert half_width(1_000, 50) == pytest.approx(1_000 + 1.645 * 50, abs=0.1)
+    assert half_width(-1_000, 50) == half_width(1_000, 50)
+
+
+@settings(max_examples=50)
+@given(st.floats(-800, 800), st.floats(1, 200))
+def test_the_strength_lies_within_the_error_of_the_rating_with_95_percent(distance: float, se: float) -> None:
+    normal, width = NormalDist(0, se), half_width(distance, se)
+
+    assert normal.cdf(distance + width) - normal.cdf(distance - width) == pytest.approx(0.95, abs=1e-3)
+
+
+@settings(max_examples=50)
+@given(st.floats(0, 800), st.floats(0, 100), st.floats(1, 200))
+def test_the_error_of_a_rating_grows_with_its_distance_from_the_fit_and_with_the_error_of_the_fit(
+    distance: float, more: float, se: float
+) -> None:
+    width, rounding = half_width(distance, se), 2 * se / 1_000
+
+    assert width - rounding <= half_width(distance + more, se) <= width + more + rounding
+    assert half_width(distance, 1.1 * se) > width
 
 
 def test_bots_alike_may_hold_each_others_ranks() -> None:
@@ -323,7 +411,7 @@ def test_bots_alike_may_hold_each_others_ranks() -> None:
 
 
 def test_an_error_from_the_diagonal_takes_the_strengths_of_others_as_known() -> None:
-    rough = RoughErrors(likelihood([ranked("a", "b")], 1.0), [0.0, log(2)])
+    rough = RoughErrors(likelihood([ranked("a", "b")], Prior(1.0)), [0.0, log(2)])
 
     # The information is 1/2 · 1/2 from the prior of a, 1/3 · 2/3 from that of b, and 1/3 · 2/3 from their match.
     assert [rough.error_of(0) ** 2, rough.error_of(1) ** 2] == pytest.approx([36 / 17, 9 / 4])

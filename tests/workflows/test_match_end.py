@@ -24,7 +24,7 @@ from referee.matches.queue import claims
 from referee.matches.queue.claims import Claim
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
-from referee.ratings.exchange import K_NEW, Seat, exchange
+from referee.ratings.exchange import Seat, exchange
 from referee.workflows.ending import match_end
 from tests.database.checks import on_one_database
 from tests.database.world import World, outcome, played
@@ -53,10 +53,10 @@ def test_F1_a_finished_match_is_one_result_one_log_and_moved_ratings_even_if_del
         changes = {row.bot_id: row for row in session.scalars(select(RatingChange))}
     assert (stored.status, result.bots) == ("finished", seated)
     assert [seat.placement for seat in seats] == result.placements
-    expected = exchange(
-        [Seat(START, K_NEW, bot, place) for bot, place in zip(seated, result.placements, strict=True)], {}
-    )
-    assert [changes[bot].after - changes[bot].before for bot in seated] == expected
+    expected = exchange([Seat(START, 0, bot, place) for bot, place in zip(seated, result.placements, strict=True)], {})
+    assert [(changes[bot].after - changes[bot].before, changes[bot].information) for bot in seated] == [
+        (change.rating, change.information) for change in expected
+    ]
     assert (count(world, LogRow), count(world, SealedAnswer), count(world, MatchLog)) == (0, 0, 1)
     assert (count(world, Result), count(world, RatingChange)) == (1, 3)
     assert found(world) == []
@@ -112,7 +112,7 @@ def test_F2_results_count_in_the_order_of_their_numbers(world: World) -> None:
 
     with world.database.read() as session:
         numbers = list(session.scalars(select(Result.seq).order_by(Result.seq)))
-        total = session.scalars(select(func.sum(Rating.value))).one()
+        total = session.scalars(select(func.sum(Rating.value + Rating.balance))).one()
     assert len(numbers) == 12
     assert total == 4 * START  # F11: no point is made or lost
     assert found(world) == []

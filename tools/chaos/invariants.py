@@ -245,7 +245,7 @@ def _check_audit(evidence: Evidence) -> InvariantReport:
 def _check_ratings(evidence: Evidence) -> InvariantReport:
     with evidence.service.database.read() as session:
         sums = session.execute(
-            select(Rating.ladder_id, func.sum(Rating.value), func.count()).group_by(Rating.ladder_id)
+            select(Rating.ladder_id, func.sum(Rating.value + Rating.balance), func.count()).group_by(Rating.ladder_id)
         ).all()
         on_ladders = session.scalars(
             select(func.count()).select_from(Result).where(Result.ladder_id.is_not(None))

@@ -26,8 +26,8 @@ class Curvature:
                 row[bot] += part
                 for other, share in zip(members[: index + 1], shares, strict=False):
                     row[other] -= part * share
-        for bot, strength in enumerate(strengths):
-            matrix[bot][bot] += model.prior * strength / (1 + strength) ** 2
+        for bot, (strength, prior) in enumerate(zip(strengths, model.priors, strict=True)):
+            matrix[bot][bot] += prior.information(strength)
         for bot, row in enumerate(matrix):
             for other, above in enumerate(matrix[:bot]):
                 row[other] = (row[other] - sum(map(mul, row[:other], above))) / above[other]
@@ -96,7 +96,7 @@ class RoughErrors:
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         strengths = [exp(level) for level in levels]
-        known = [model.prior * strength / (1 + strength) ** 2 for strength in strengths]
+        known = [prior.information(strength) for prior, strength in zip(model.priors, strengths, strict=True)]
         for members, weight, anchors in model.choices:
             total = sum([strengths[bot] for bot in members]) + anchors
             for bot in members:

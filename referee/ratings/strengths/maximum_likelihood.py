@@ -46,12 +46,15 @@ def maximise_likelihood(
 def _minorise_maximise_step(model: Likelihood, levels: list[float]) -> list[float]:
     """Return the strengths that maximise the minorising function, in which they are independent of each other."""
     strengths = [exp(level) for level in levels]
-    chances = [model.prior / (1 + strength) for strength in strengths]
+    chances = [
+        prior.draws / (prior.strength + strength) for prior, strength in zip(model.priors, strengths, strict=True)
+    ]
     for members, weight, known in model.choices:
         share = weight / (sum([strengths[bot] for bot in members]) + known)
         for bot in members:
             chances[bot] += share
-    return [log((won + model.prior / 2) / chance) for won, chance in zip(model.wins, chances, strict=True)]
+    wins = [won + prior.draws / 2 for won, prior in zip(model.wins, model.priors, strict=True)]
+    return [log(won / chance) for won, chance in zip(wins, chances, strict=True)]
 
 
 def _shift_to_prior(levels: list[float]) -> list[float]:

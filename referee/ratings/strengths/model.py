@@ -3,13 +3,13 @@
 Bot i wins a table with probability g_i / (sum of g over the table); the next is drawn in the same way from the rest,
 and so on (R. L. Plackett, The Analysis of Permutations, Applied Statistics 24, 1975). With two seats this is the model
 of R. A. Bradley and M. E. Terry, Biometrika 39 (1952). For ties, the log-likelihood is averaged over all orders of the
-tied bots; with two seats, a tie is half a win for each. As the prior, each bot has ``prior`` additional draws against a
-player of strength 1, so that all strengths are finite for any results. An anchor's strength is known: it takes part in
-the choices, but is not estimated.
+tied bots; with two seats, a tie is half a win for each. As the prior, each bot has additional draws against a player of
+known strength, so that all strengths are finite for any results. An anchor whose strength is known takes part in the
+choices, but is not estimated; one whose strength is known with an error is a bot with a prior of its own.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, exp, fsum, log
@@ -38,6 +38,17 @@ class RankedResult(NamedTuple):
         return [bot for bot, counts, level in zip(self.bots, rated, anchors, strict=True) if counts and level is None]
 
 
+class Prior(NamedTuple):
+    """Hold what is known of a bot before its results: as many draws against a player of this strength."""
+
+    draws: float
+    strength: float = 1.0
+
+    def information(self, strength: float) -> float:
+        """Return the curvature that it adds at a strength of the bot, by the logarithm of the strength."""
+        return self.draws * self.strength * strength / (self.strength + strength) ** 2
+
+
 class ChoiceSet(NamedTuple):
     """Hold a set from which the next bot was chosen: its bots, how often, and the sum of its anchors' strengths."""
 
@@ -58,11 +69,8 @@ class Likelihood:
     matches: list[int]
     wins: list[float]
     choices: list[ChoiceSet]
-    prior: float
-
-    @property
-    def has_anchors(self) -> bool:
-        return any(choice.known for choice in self.choices)
+    priors: list[Prior]
+    has_anchors: bool
 
     def log(self, levels: Sequence[float]) -> float:
         """Return the log-likelihood of the strengths whose logarithms are ``levels``."""
@@ -71,14 +79,18 @@ class Likelihood:
         total -= sum(
             weight * log(sum([strengths[bot] for bot in members]) + known) for members, weight, known in self.choices
         )
-        return total + self.prior * sum(
-            level / 2 - log(1 + strength) for level, strength in zip(levels, strengths, strict=True)
+        return total + sum(
+            prior.draws * (level / 2 - log(prior.strength + strength))
+            for prior, level, strength in zip(self.priors, levels, strengths, strict=True)
         )
 
     def slope(self, levels: Sequence[float]) -> list[float]:
         """Return the partial derivatives of the log-likelihood with respect to each level."""
         strengths = [exp(level) for level in levels]
-        slopes = [won + self.prior * (0.5 - g / (1 + g)) for won, g in zip(self.wins, strengths, strict=True)]
+        slopes = [
+            won + prior.draws * (0.5 - g / (prior.strength + g))
+            for won, prior, g in zip(self.wins, self.priors, strengths, strict=True)
+        ]
         for members, weight, known in self.choices:
             share = weight / (sum([strengths[bot] for bot in members]) + known)
             for bot in members:
@@ -86,8 +98,12 @@ class Likelihood:
         return slopes
 
 
-def likelihood(results: Iterable[RankedResult], prior: float) -> Likelihood:
-    """Return the likelihood of the results. ``prior`` is the number of draws per bot.
+def likelihood(
+    results: Iterable[RankedResult], prior: Prior, own_priors: Mapping[str, Prior] | None = None
+) -> Likelihood:
+    """Return the likelihood of the results.
+
+    ``own_priors`` has the priors of anchors, keyed by id; other bots have ``prior``.
 
     Raise ``ValueError`` if the columns of a result differ in length or a bot sits twice.
     """
@@ -114,7 +130,9 @@ def likelihood(results: Iterable[RankedResult], prior: float) -> Likelihood:
             if members:
                 choices[members, known] += times * weight
     ordered = [ChoiceSet(members, weight, known) for (members, known), weight in sorted(choices.items())]
-    return Likelihood(ids, matches, wins, ordered, prior)
+    own = own_priors or {}
+    has_anchors = any(choice.known for choice in ordered) or any(bot in own for bot in ids)
+    return Likelihood(ids, matches, wins, ordered, [own.get(bot, prior) for bot in ids], has_anchors)
 
 
 def _is_bot(member: Member) -> TypeGuard[str]:

@@ -32,9 +32,7 @@ def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_s
     assert re.search(
         r"\ntournament: saint-poker, 3 seats: 20 matches in [\d.]+ s\nrank +bot +owner +points", played.stdout
     )
-    league = re.search(
-        r"\nofficial ladder: Saint Poker\nrank +bot +rating +strength +matches\n((?: +\d.*\n){6})", played.stdout
-    )
+    league = re.search(r"\nofficial ladder: Saint Poker\nrank +bot +rating +matches\n((?: +\d.*\n){6})", played.stdout)
     assert league
     assert all(int(row.split()[-1]) >= 2 for row in league[1].splitlines())
     assert re.search(r"verify http://127\.0\.0\.1:\d+/api/v1/matches/mat_\w{26}/log\nok  ", played.stdout)

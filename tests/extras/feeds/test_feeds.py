@@ -112,7 +112,7 @@ def test_the_feed_of_a_ladder_has_its_champions(service: Service, owner: Person)
             insert(LadderMonth), [{**october, **closed, "month": date(2026, 9, 1), "champion_id": None, "matches": 1}]
         )
         row = {"rank": 1, "bot_id": bot, "name": HOSTILE, "value": 1_612 * MICRO, "games": 90}
-        row |= {"owner_id": owner.id, "owner_name": "Ada", "matches": 40, "strength": 1_598, "strength_error": 34.4}
+        row |= {"owner_id": owner.id, "owner_name": "Ada", "matches": 40, "error": 34.4}
         session.execute(insert(MonthRow), [{**october, **row}])
 
     feed = read(service, f"/ladders/{ladder}/months.atom")

@@ -29,14 +29,12 @@ def words(drawn: ElementTree.Element) -> list[str]:
 
 @pytest.fixture
 def rated(service: Service, owner: Person) -> str:
-    """Return the first of two bots on the official ladder of a game, with a strength."""
+    """Return the first of two bots on the official ladder of a game. Its rating has an error."""
     result = service.played(owner, service.person())
     winner = result.bots[result.placements.index(1)]
     with service.database.write() as session:
         session.execute(update(Ladder).values(official=True, daily_matches=48))
-        session.add(
-            RatingError(ladder_id=result.ladder_id, bot_id=winner, strength=1_598, strength_error=34.4, as_of_seq=1)
-        )
+        session.add(RatingError(ladder_id=result.ladder_id, bot_id=winner, error=34.4, as_of_seq=1))
     return str(winner)
 
 

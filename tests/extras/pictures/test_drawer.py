@@ -197,21 +197,21 @@ def test_the_first_request_for_a_match_that_ended_gets_its_picture(world: World)
 
 
 def test_a_bot_that_goes_on_playing_is_drawn_again_after_an_hour(world: World) -> None:
-    drawing, pair = Drawing(), world.bots(2)
+    drawing, (bot, *others) = Drawing(), world.bots(4)  # two owners exchange a limited number of points a day
     drawer = PictureDrawer(world.database, drawing, Clock())
 
     def draw_all() -> int:
         while drawer.step() != LOOK_S:
             pass
-        return count_drawn(drawing, pair[0])
+        return count_drawn(drawing, bot)
 
-    world.play(pair, rated=True)
+    world.play([bot, others[0]], rated=True)
     assert draw_all() == 1
     pass_time(world, AGAIN_AFTER / 2)
-    world.play(pair, rated=True)
+    world.play([bot, others[1]], rated=True)
     assert draw_all() == 1
     pass_time(world, AGAIN_AFTER)
-    world.play(pair, rated=True)
+    world.play([bot, others[2]], rated=True)
     assert draw_all() == 2
 
 
@@ -395,14 +395,14 @@ def test_pictures_that_nobody_requested_are_kept_apart_until_their_first_request
 
 
 @pytest.mark.parametrize("kind", [PictureKind.BOT, PictureKind.LADDER])
-def test_pictures_show_the_error_beside_the_strength(
+def test_pictures_show_the_error_beside_the_rating(
     service: Service, champion: tuple[str, str], kind: PictureKind
 ) -> None:
     bot, ladder = champion
     with service.database.read() as session:
         row = load_content(session, kind, bot if kind == PictureKind.BOT else ladder).rows[0]
 
-    assert (row.value, row.note) == ("1\u202f700.0", "strength 1\u202f598 ± 34")
+    assert (row.value, row.note) == ("1\u202f700.0", "± 34")
 
 
 @pytest.mark.parametrize("by_account", [True, False])

@@ -18,8 +18,7 @@ NAMES = ["W" * 32, "محمد العربي " * 2, "日本語カード名人" * 4,
 
 def picture(title: str = "Pool Nap", count: int = 2, **more: object) -> PictureContent:
     players = [
-        Row(Player(BOT, NAMES[place % len(NAMES)]), f"{place + 1}th", "12 345", "strength 12 345 ± 345")
-        for place in range(count)
+        Row(Player(BOT, NAMES[place % len(NAMES)]), f"{place + 1}th", "12 345", "± 345") for place in range(count)
     ]
     return PictureContent(**{"label": "Match", "title": title, "subject": BOT, "rows": players, **more})  # type: ignore[arg-type]
 
