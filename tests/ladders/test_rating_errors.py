@@ -15,7 +15,7 @@ from referee.ladders.strengths import ResultColumns, load_results
 from referee.ladders.tables import Ladder, Rating, RatingError
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
-from referee.ratings.strengths import EXACT, RankedResult, anchor_level, fit
+from referee.ratings.strengths import EXACT, RankedResult, anchor_level, fit, half_width
 from tests.database.world import World
 
 
@@ -142,25 +142,24 @@ def test_the_error_grows_with_the_distance_between_rating_and_fit(
 def test_without_anchors_ratings_are_compared_around_their_mean(world: World) -> None:
     bots = world.bots(3)
     ladder = {str(world.play(bots, choice=choice).ladder_id) for choice in (0, 1, 0)}.pop()
-    refresh_errors(world.database, ladder)
-    before = errors_of(world, ladder)
+    with world.database.write() as session:
+        rows = fit(load_results(session, ladder, 10).results).rows
+        for row in rows:
+            points = row.points + (900 if row.id == bots[0] else 0)
+            session.execute(update(Rating).where(Rating.bot_id == row.id).values(value=int(points * MICRO)))
 
-    world.execute(update(Rating).values(value=Rating.value + 400 * MICRO))
     refresh_errors(world.database, ladder)
-    assert errors_of(world, ladder) == pytest.approx(before, abs=0.1)
 
-    world.execute(update(Rating).where(Rating.bot_id == bots[0]).values(value=Rating.value + 900 * MICRO))
-    refresh_errors(world.database, ladder)
     # The mean moves by 300, so one rating is 600 further from its strength and each of the others 300.
-    after = errors_of(world, ladder)
-    grown = [after[bot] - before[bot] for bot in bots]
-    assert grown[0] > 400
-    assert all(100 < grown_by < 300 for grown_by in grown[1:])
+    expected = {row.id: half_width(600 if row.id == bots[0] else -300, row.se) for row in rows}
+    assert errors_of(world, ladder) == pytest.approx(expected, abs=0.1)
 
 
 def test_the_error_of_an_anchor_widens_those_of_its_opponents(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     bot, ladder = three_against_an_anchor(world)
     (level,) = {level for row in world.scalars(select(Result.anchors)) for level in row if level is not None}
+    world.execute(update(Result).values(placements=[1, 1]))  # so that the fit has the strength of the anchor
+    world.execute(update(Rating).values(value=level))
     found = []
     for error in (0.0, 20.0, 100.0):
         known = {level / MICRO: error}
