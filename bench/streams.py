@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing.connection import Connection
 from random import Random
 from typing import Final
@@ -180,7 +181,8 @@ def start_viewers(watched: Watched, viewers: int, port: int) -> Iterator[Connect
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     arguments = (port, watched.path, watched.ready, watched.number, viewers, theirs)
-    process = context.Process(target=run_viewers, args=arguments)
+    of_module = import_module("bench.streams")  # which the process can import even if it runs as a program here
+    process = context.Process(target=of_module.run_viewers, args=arguments)
     process.start()
     ours.recv()  # all are connected
     yield ours
