@@ -221,7 +221,7 @@ class Exposure(NamedTuple):
 EXPOSURES: Final[Mapping[str, Exposure]] = {
     "no epoch check": Exposure(freeze_runner, Invariant.ONE_RUNNER),
     "no unique result": Exposure(play, Invariant.FINISHED_ONCE, "finished, 2 results"),
-    "rating outside the transaction": Exposure(kill_after_result, Invariant.AUDIT, "a ledger entry for result"),
+    "rating outside the transaction": Exposure(kill_after_result, Invariant.AUDIT, "expected an entry for result"),
     "wall-clock lease": Exposure(jump_clock, Invariant.KEPT_RUNNER, database="sqlite"),
     "commit not flushed": Exposure(kill_backend, Invariant.NO_REWIND, database="postgresql"),
     "asked before the commit": Exposure(lock_and_kill, Invariant.NO_REWIND),
