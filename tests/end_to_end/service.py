@@ -202,7 +202,7 @@ class Service:
             assert (report.ok, report.revealed, report.reason) == (True, True, ""), match_id
         assert self.differences() == []
         with self.database.read() as session:
-            sums = select(func.sum(Rating.value), func.count()).group_by(Rating.ladder_id)
+            sums = select(func.sum(Rating.value + Rating.balance), func.count()).group_by(Rating.ladder_id)
             assert all(total == bots * 1_500_000_000 for total, bots in session.execute(sums))
 
     @contextmanager
