@@ -32,8 +32,8 @@ class ExchangeView(View):
     encounters = fields.Integer("How often a bot of one met a bot of the other, or a house player.")
     points = Rounded(
         1,
-        "What the one gained from the other by the rating formula, before the daily caps. An owner who lost to the "
-        "house players has a negative number.",
+        "What the one gained from the other by the rating formula with K 20, before the daily caps. An owner who lost "
+        "to the house players has a negative number.",
     )
     chance = Rounded(1, "How many points chance explains: the standard deviation of the gain if ratings are right.")
     deviation = Rounded(2, "`points` divided by `chance`; more than 4 deserves a look.")
