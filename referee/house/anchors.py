@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from referee.games import game as rules_of
-from referee.house.calibration import load_ratings
+from referee.house.calibration import LevelRating, load_ratings
 from referee.house.players import NoSuchHousePlayer, find_player
 from referee.ratings.elo import MICRO
 
@@ -16,24 +16,24 @@ def anchor_rating(game: str, options: Mapping[str, Any], seats: int, address: st
     ``options`` are complete. Only tables with the standard options and the calibrated number of seats have anchors.
     """
     try:
-        points = _calibration().get((game, seats, find_player(address).key))
+        found = _calibration().get((game, seats, find_player(address).key))
     except NoSuchHousePlayer:
         return None
-    return None if points is None or options != _standard_options(game, seats) else points * MICRO
+    return None if found is None or options != _standard_options(game, seats) else found.rating * MICRO
 
 
 def anchor_errors(game: str, seats: int) -> dict[float, float]:
     """Return the standard errors of the anchors of a game, keyed by rating, both in points."""
     return {
         float(found.rating): float(found.error)
-        for found in load_ratings()
+        for found in _calibration().values()
         if (found.game, found.seats) == (game, seats)
     }
 
 
 @cache
-def _calibration() -> dict[tuple[str, int, str], int]:
-    return {(found.game, found.seats, str(found.level)): found.rating for found in load_ratings()}
+def _calibration() -> dict[tuple[str, int, str], LevelRating]:
+    return {(found.game, found.seats, str(found.level)): found for found in load_ratings()}
 
 
 @cache

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import alembic.command  # noqa: F401  # what all forks import, except for what asks for the extras
 import click
-import flask_smorest  # noqa: F401  # likewise
+import flask_smorest  # noqa: F401  # imported before the fork, so that each fork has it
 
 import referee.cli
-import workers.scheduler  # noqa: F401  # likewise
+import workers.scheduler  # noqa: F401  # imported before the fork, so that each fork has it
 from referee.cli import main as program
 
 ALL = "all"

@@ -1,4 +1,4 @@
-"""What seats exchange: K factors, information, anchors, caps."""
+"""Check the exchange of seats: K factors, information, anchors, caps."""
 
 import pytest
 
